@@ -1,7 +1,7 @@
 // Cursors of lists: the id of a page's last item, signed together with the list and its filters. A cursor is valid
 // only for the list that it was created for.
 import { z } from 'zod'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { PageLimit } from '../http/pagination.ts'
 import { signer, verify } from '../platform/signing/hmac.ts'
 
@@ -44,10 +44,7 @@ export function readCursor(env: Env, list: List, cursor: string): string | null 
 export function startOf(env: Env, list: List, cursor: string | undefined): string | undefined {
   const lastId = cursor === undefined ? undefined : readCursor(env, list, cursor)
   if (lastId !== null) return lastId
-  throw new AppError(
-    'validation_error',
-    'cursor must be the next_cursor of a page with the same filters.',
-  )
+  throw invalid('cursor must be the next_cursor of a page with the same filters.')
 }
 
 const signedText = (list: List, lastId: string) => JSON.stringify([...list, lastId])

@@ -2,7 +2,7 @@
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { describeRoute, noContent, ok } from '../http/describe-route.ts'
@@ -137,7 +137,7 @@ export const jobs = new Hono<ApiApp>()
       const { status, limit, cursor, ...query } = c.req.valid('query')
       const { created_after: createdAfter, created_before: createdBefore } = query
       if (createdAfter && createdBefore && createdAfter >= createdBefore) {
-        throw new AppError('validation_error', 'created_after must be before created_before.')
+        throw invalid('created_after must be before created_before.')
       }
       c.header('Ignored-Fields', ignoredFields(c.req.query(), JobsQuery.shape))
 

@@ -2,7 +2,7 @@
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { isFinal, type Mode } from '../domain/job.ts'
 import { REJECTIONS } from '../domain/scenario.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
@@ -195,7 +195,7 @@ function expiredUploads(
   if (problems.length === 0) return undefined
   const text = `${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}.`
   if (problems.every(({ code }) => code === 'url_expired')) return text
-  throw new AppError('validation_error', text)
+  throw invalid(text)
 }
 
 const presentSubmitted = (

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
@@ -102,19 +102,18 @@ function errorOf(rejected: RejectedUpload, resetSeconds: number): AppError {
     case 'too_large':
       return new AppError('payload_too_large', TOO_LARGE)
     case 'too_slow':
-      return new AppError('validation_error', TOO_SLOW)
+      return invalid(TOO_SLOW)
     case 'busy':
       return new AppError('rate_limit_exceeded', BUSY, {
         'Retry-After': String(Math.max(RETRY_AFTER_SECONDS, resetSeconds)),
       })
     case 'empty':
-      return new AppError('validation_error', 'The body is empty. Send the image file as the body.')
+      return invalid('The body is empty. Send the image file as the body.')
     case 'corrupt':
-      return new AppError(
-        'validation_error',
+      return invalid(
         `The image is damaged and cannot be read: ${rejected.reason}. Export it again and upload the new file.`,
       )
     case 'unsupported_format':
-      return new AppError('validation_error', UNSUPPORTED)
+      return invalid(UNSUPPORTED)
   }
 }

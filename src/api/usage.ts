@@ -1,7 +1,7 @@
 // GET /v1/usage: the jobs and credits of each day, also by API key.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
 import { validQuery } from '../http/validation.ts'
@@ -113,9 +113,8 @@ export const usage = new Hono<ApiApp>().get(
     const query = c.req.valid('query')
     const to = Math.min(query.to ?? today, today)
     const from = query.from ?? Math.max(to - DEFAULT_DAYS + 1, today - USAGE_DAYS + 1)
-    if (from <= today - USAGE_DAYS) throw new AppError('validation_error', TOO_EARLY)
-    if (from > to)
-      throw new AppError('validation_error', 'from must not be after to, or after today.')
+    if (from <= today - USAGE_DAYS) throw invalid(TOO_EARLY)
+    if (from > to) throw invalid('from must not be after to, or after today.')
     c.header('Ignored-Fields', ignoredFields(c.req.query(), UsageQuery.shape))
     const { organisationId, mode } = c.get('caller')
     const isByKey = query.group_by !== undefined

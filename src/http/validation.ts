@@ -2,7 +2,7 @@
 import { zValidator } from '@hono/zod-validator'
 import type { MiddlewareHandler } from 'hono'
 import type { z } from 'zod'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { MAX_BODY_BYTES } from '../domain/limits.ts'
 import { readRequestBody } from '../platform/net/read-limited.ts'
 import type { App, RequestContext } from './request-context.ts'
@@ -57,7 +57,7 @@ export async function readJson(request: Request): Promise<unknown> {
   try {
     return JSON.parse(strictUtf8.decode(bytes))
   } catch {
-    throw new AppError('validation_error', 'The body is not valid JSON in UTF-8.')
+    throw invalid('The body is not valid JSON in UTF-8.')
   }
 }
 
@@ -69,5 +69,5 @@ function validationError(
     const name = [...(field ? [field] : []), ...path].join('.')
     return name ? `${name} ${message}` : message
   })
-  return new AppError('validation_error', `${problems.join('; ')}.`)
+  return invalid(`${problems.join('; ')}.`)
 }

@@ -1,7 +1,7 @@
 // The limits of API keys: access, workspace, credits a month. The Organisation applies them, from its snapshot, and
 // counts what keys and workspaces have used.
 import { and, eq, sql } from 'drizzle-orm'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
 import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
@@ -40,7 +40,7 @@ export async function requireWorkspace(
   if (workspaceId === null) return
   const isOwn = and(eq(workspaces.id, workspaceId), eq(workspaces.organisationId, organisationId))
   if ((await database(env).$count(workspaces, isOwn)) === 0) {
-    throw new AppError('validation_error', 'Choose a workspace of the organisation.')
+    throw invalid('Choose a workspace of the organisation.')
   }
 }
 

@@ -1,6 +1,6 @@
 // Limits per organisation. The statement that inserts a row checks its limit, so that concurrent
 // requests cannot exceed it together.
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 
 export const MAX_ACTIVE_API_KEYS = 100
 /** Created within `API_KEYS_CREATED_DAYS`, including revoked keys. */
@@ -13,10 +13,8 @@ export const MAX_OPEN_INVITATIONS = 50
 /** Members and open invitations together, so that every open invitation can be accepted. */
 export const MAX_MEMBERS = 100
 
-const limitReached = (message: string) => new AppError('validation_error', message)
-
 export const apiKeyLimitReached = () =>
-  limitReached(
+  invalid(
     `An organisation can have ${MAX_ACTIVE_API_KEYS} active API keys and create ${MAX_API_KEYS_CREATED.toLocaleString('en')} in ${API_KEYS_CREATED_DAYS} days. Revoke a key that is no longer used, or contact support.`,
   )
 
@@ -24,16 +22,16 @@ export const apiKeyLimitReached = () =>
 export const MAX_OWNED_ORGANISATIONS = 5
 
 export const workspaceLimitReached = () =>
-  limitReached(
+  invalid(
     `An organisation can have ${MAX_ACTIVE_WORKSPACES} active workspaces and ${MAX_WORKSPACES} including archived ones. Archive a workspace that is no longer used, or rename an archived one and restore it.`,
   )
 
 export const memberLimitReached = () =>
-  limitReached(
+  invalid(
     `An organisation can have ${MAX_OPEN_INVITATIONS} open invitations, and ${MAX_MEMBERS} members and open invitations together. Withdraw an invitation or remove a member first.`,
   )
 
 export const organisationLimitReached = () =>
-  limitReached(
+  invalid(
     `You can own ${MAX_OWNED_ORGANISATIONS} organisations. Delete one that is no longer used, or contact support.`,
   )

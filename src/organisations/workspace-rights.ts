@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, listed } from '../platform/db/database.ts'
 import { jobs, workspaces } from '../platform/db/schema.ts'
 import type { Access } from './authorisation.ts'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { canBeLimited, type Role } from '../domain/role.ts'
 
 export type WorkspaceIds = string[] | null | undefined
@@ -59,7 +59,7 @@ export async function checkedLimit(
     )
   const known = rows.map(({ id }) => id)
   if (known.length === 0 || workspaceIds.some((id) => !known.includes(id))) {
-    throw new AppError('validation_error', 'Choose at least one workspace.')
+    throw invalid('Choose at least one workspace.')
   }
   return known
 }

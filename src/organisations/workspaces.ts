@@ -3,7 +3,7 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { database, insertWhere } from '../platform/db/database.ts'
 import { workspaces, type WorkspaceRow } from '../platform/db/schema.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
@@ -149,10 +149,7 @@ async function requireUniqueName(
     (other) => other.id !== exceptId && comparable(other.name) === comparable(name),
   )
   if (isTaken) {
-    throw new AppError(
-      'validation_error',
-      `An active workspace already has the name “${name}”. Choose another name.`,
-    )
+    throw invalid(`An active workspace already has the name “${name}”. Choose another name.`)
   }
 }
 

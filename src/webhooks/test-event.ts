@@ -1,6 +1,6 @@
 // Test events: free test jobs whose event goes to one receiver only. Their scenarios select the type of the event.
 import { SYSTEM } from '../domain/actor.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { SCENARIO_HOST } from '../domain/scenario.ts'
 import type { EventType } from '../domain/webhook.ts'
 import type { Admission, RequestResult } from '../credits/rpc.ts'
@@ -49,7 +49,7 @@ export async function sendTestEvent(
 ): Promise<RequestResult<Admission>> {
   const { env, organisationId, endpointId, type, keyId, baseUrl, requestId } = endpoint
   const { url, enabled } = await readEndpoint(endpoint)
-  if (!enabled) throw new AppError('validation_error', 'The endpoint is disabled. Enable it first.')
+  if (!enabled) throw invalid('The endpoint is disabled. Enable it first.')
   const imageUrl = testImageUrl(type)
   const result = await submitJob({
     env,

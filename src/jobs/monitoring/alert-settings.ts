@@ -1,5 +1,5 @@
 // The settings of alerts of this Worker.
-import { AppError } from '../../domain/errors.ts'
+import { invalid } from '../../domain/errors.ts'
 import { perEnv } from '../../platform/settings.ts'
 import { alertProblems, AlertSettings } from './alert-schema.ts'
 
@@ -11,7 +11,7 @@ export const alertSettingsOf = perEnv((env): AlertSettings => {
   const { data } = AlertSettings.safeParse(env)
   if (data) return data
   const problems = alertProblems({ ...env }).join('; ')
-  throw new AppError('validation_error', `The alerts are not configured: ${problems}`)
+  throw invalid(`The alerts are not configured: ${problems}`)
 })
 
 const CHANNELS = ['ALERT_URL', 'ALERT_MAIL'] as const

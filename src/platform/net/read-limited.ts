@@ -1,5 +1,5 @@
 // Reads bodies up to a limit, of requests and of responses.
-import { AppError } from '../../domain/errors.ts'
+import { invalid } from '../../domain/errors.ts'
 
 /**
  * Reads a body of at most `maxBytes`.
@@ -33,10 +33,7 @@ export async function readLimited(
 
 /** A client that closes the connection while it sends is not a failure of the service. */
 const incomplete = (): never => {
-  throw new AppError(
-    'validation_error',
-    'The connection was closed before the body was complete. Send the request again.',
-  )
+  throw invalid('The connection was closed before the body was complete. Send the request again.')
 }
 
 /**

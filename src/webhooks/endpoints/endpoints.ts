@@ -19,7 +19,7 @@ import {
   type FailingReceiverRow,
 } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf, type Actor } from '../../domain/actor.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalid } from '../../domain/errors.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
@@ -113,10 +113,7 @@ export async function addEndpoint(
   }
   const details = changedDetails<Auditable>(NO_ENDPOINT, auditable(row))
   if (!(await insertAddedEndpoint(env, row, entryOf(request, 'webhook_endpoint.created', details))))
-    throw new AppError(
-      'validation_error',
-      `An organisation can have at most ${MAX_ADDED_ENDPOINTS} added endpoints.`,
-    )
+    throw invalid(`An organisation can have at most ${MAX_ADDED_ENDPOINTS} added endpoints.`)
   await applyChange(request, true)
   return { endpoint: row, secret: created.secret }
 }
@@ -223,7 +220,7 @@ function isVisible(actor: Actor, { mode }: Pick<EndpointRow, 'mode'>): boolean {
 /** @throws AppError validation_error if an endpoint with these settings would not exist for the actor */
 function requireMode(actor: Actor, { mode }: Partial<EndpointSettings>): void {
   if (mode === undefined || isVisible(actor, { mode })) return
-  throw new AppError('validation_error', 'mode must be test with a test key.')
+  throw invalid('mode must be test with a test key.')
 }
 
 async function find({
