@@ -13,7 +13,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import { organisations } from './schema.ts'
+import { ofOrganisation } from './schema.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
@@ -45,14 +45,15 @@ export const users = sqliteTable(
   ],
 )
 
+/** A column of rows that are deleted with their user. */
+const ofUser = () => text('user_id').references(() => users.id, { onDelete: 'cascade' })
+
 export const sessions = sqliteTable(
   'sessions',
   {
     id: text().primaryKey(),
     token: text().notNull().unique(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
     expiresAt: instant('expires_at').notNull(),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
@@ -70,9 +71,7 @@ export const logins = sqliteTable(
     id: text().primaryKey(),
     accountId: text('account_id').notNull(),
     providerId: text('provider_id').notNull(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
     accessToken: text('access_token'),
     refreshToken: text('refresh_token'),
     idToken: text('id_token'),
@@ -103,12 +102,8 @@ export const verifications = sqliteTable(
 export const members = sqliteTable(
   'members',
   {
-    organisationId: text('organisation_id')
-      .notNull()
-      .references(() => organisations.id),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    organisationId: ofOrganisation(),
+    userId: ofUser().notNull(),
     role: text({ enum: ROLES }).notNull(),
     createdAt: instant('created_at').notNull(),
     /** A JSON array of the workspaces that the member may access; null for all. */
@@ -124,9 +119,7 @@ export const members = sqliteTable(
 export const mutedNotifications = sqliteTable(
   'muted_notifications',
   {
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
     /** Null for a kind that concerns the user. */
     organisationId: text('organisation_id'),
     kind: text({ enum: NOTIFICATIONS }).notNull(),
@@ -146,9 +139,7 @@ export const invitations = sqliteTable(
   'invitations',
   {
     id: text().primaryKey(),
-    organisationId: text('organisation_id')
-      .notNull()
-      .references(() => organisations.id),
+    organisationId: ofOrganisation(),
     email: text().notNull(),
     role: text({ enum: ROLES }).notNull(),
     /** SHA-256 of the token in the link, hexadecimal. */
@@ -169,9 +160,7 @@ export const invitations = sqliteTable(
  * the start, so that repeated and concurrent requests refer to the same organisation.
  */
 export const onboardings = sqliteTable('onboardings', {
-  userId: text('user_id')
-    .primaryKey()
-    .references(() => users.id, { onDelete: 'cascade' }),
+  userId: ofUser().primaryKey(),
   organisationId: text('organisation_id').notNull().unique(),
   organisationName: text('organisation_name').notNull(),
   nameConfirmedAt: instant('name_confirmed_at'),
@@ -184,9 +173,7 @@ export const onboardings = sqliteTable('onboardings', {
 
 /** The secrets of authenticator apps. In force while the user's `two_factor_enabled_at` is set. */
 export const totpSecrets = sqliteTable('totp_secrets', {
-  userId: text('user_id')
-    .primaryKey()
-    .references(() => users.id, { onDelete: 'cascade' }),
+  userId: ofUser().primaryKey(),
   /** Base32, encrypted (users/two-factor). */
   secret: text().notNull(),
   /** The time step of the latest code that was used: it and earlier ones are rejected. */
@@ -200,9 +187,7 @@ export const recoveryCodes = sqliteTable(
   {
     /** SHA-256 of the user's id and the code, hexadecimal. */
     hash: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
   },
   (table) => [index('recovery_codes_by_user').on(table.userId)],
 )
@@ -212,9 +197,7 @@ export const passkeys = sqliteTable(
   {
     /** The credential id, base64url. */
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
     name: text().notNull(),
     /** COSE, base64url. */
     publicKey: text('public_key').notNull(),
@@ -238,9 +221,7 @@ export const challenges = sqliteTable(
     /** SHA-256 of the token, hexadecimal. */
     id: text().primaryKey(),
     kind: text({ enum: CHALLENGE_KINDS }).notNull(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: ofUser().notNull(),
     /** The new email address. */
     email: text(),
     expiresAt: instant('expires_at').notNull(),

@@ -90,13 +90,16 @@ export const organisations = sqliteTable(
   ],
 )
 
+export const ofOrganisation = () =>
+  text('organisation_id')
+    .notNull()
+    .references(() => organisations.id)
+
 export const workspaces = sqliteTable(
   'workspaces',
   {
     id: text().primaryKey(),
-    organisationId: text('organisation_id')
-      .notNull()
-      .references(() => organisations.id),
+    organisationId: ofOrganisation(),
     name: text().notNull(),
     status: text({ enum: WORKSPACE_STATUSES }).notNull().default('active'),
     createdAt: instant('created_at').notNull(),
@@ -110,9 +113,7 @@ export const apiKeys = sqliteTable(
   'api_keys',
   {
     id: text().primaryKey(),
-    organisationId: text('organisation_id')
-      .notNull()
-      .references(() => organisations.id),
+    organisationId: ofOrganisation(),
     mode: text({ enum: MODES }).notNull(),
     name: text().notNull(),
     /** SHA-256 of the key, hexadecimal. The key itself is not stored. */
