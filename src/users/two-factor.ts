@@ -2,22 +2,16 @@
 // `users.two_factor_enabled_at` says whether a sign-in with the password requires a code. A secret
 // without it is a set-up that was not confirmed. Stored secrets are encrypted again after a change of
 // ENCRYPTION_KEY, a limited number in each cron run, like those of webhooks/endpoints/reencrypt-secrets.
-import { and, asc, eq, isNotNull, isNull, like, lt, not, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { recoveryCodes, totpSecrets, users } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { decrypt, encrypt, storedPrefixes } from '../platform/db/encryption.ts'
+import { decrypt, encrypt, reencryption } from '../platform/db/encryption.ts'
 import { log } from '../platform/log.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 import { endChallenge } from './challenges.ts'
 import { base32, newTotpSecret, stepOf } from './totp.ts'
 import type { UserRequest } from './users.ts'
-
-/** A check without outdated secrets reads every row, so it does not run each minute. */
-const RECHECK_MS = 60 * 60_000
-
-/** When to check again, by the prefix of the current key. */
-const recheckAt = new Map<string, number>()
 
 export const RECOVERY_CODE_COUNT = 10
 /** 80 bits: a hash without salt and stretching suffices. */
@@ -208,33 +202,25 @@ function insertRecoveryCodes(env: Env, userId: string, codes: string[], when: SQ
     .select(sql`select value, ${userId} from json_each(${hashes}) where ${when}`)
 }
 
-/**
- * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
- * ENCRYPTION_KEY is not set.
- * @param limit the maximum number of secrets that one call changes; the next call continues
- */
-export async function reencryptTotpSecrets(env: Env, limit = 100): Promise<void> {
-  const { current, previous } = await storedPrefixes(env)
-  if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
-  const { secret, userId } = totpSecrets
-  const rows = await database(env)
-    .select({ userId, stored: secret })
-    .from(totpSecrets)
-    .where(or(not(like(secret, 'enc:%')), previous ? like(secret, `${previous}%`) : undefined))
-    .orderBy(asc(userId))
-    .limit(limit)
-    .catch((error: unknown) => {
-      log.error('secrets of authenticator apps not encrypted', error)
-      throw error
-    })
-  for (const row of rows) {
-    // One value that cannot be decrypted must not stop the others.
-    await reencrypt(env, row).catch((error: unknown) =>
-      log.error('secret of an authenticator app not encrypted', error, { userId: row.userId }),
-    )
-  }
-  if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
-}
+export const reencryptTotpSecrets = reencryption(
+  'secrets of authenticator apps',
+  async (env, outdated, limit) => {
+    const { secret, userId } = totpSecrets
+    const rows = await database(env)
+      .select({ userId, stored: secret })
+      .from(totpSecrets)
+      .where(outdated(secret))
+      .orderBy(asc(userId))
+      .limit(limit)
+    for (const row of rows) {
+      // One value that cannot be decrypted must not stop the others.
+      await reencrypt(env, row).catch((error: unknown) =>
+        log.error('secret of an authenticator app not encrypted', error, { userId: row.userId }),
+      )
+    }
+    return rows.length < limit
+  },
+)
 
 async function reencrypt(env: Env, row: { userId: string; stored: string }): Promise<void> {
   const { userId, stored } = row

@@ -4,6 +4,8 @@
 //
 // The context, such as the owner's id, is authenticated: a value that is copied to another owner's row
 // does not decrypt. Without ENCRYPTION_KEY, secrets are stored in plain text.
+import { like, not, or, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
 
@@ -56,19 +58,36 @@ export async function decrypt(
   return new TextDecoder().decode(text)
 }
 
-/**
- * The prefixes of values that are encrypted under ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS.
- * @returns undefined for a key that is not set
- */
-export async function storedPrefixes(
-  env: Env,
-): Promise<{ current: string | undefined; previous: string | undefined }> {
-  const current = await currentKey(env)
-  const previous = await keyOf(settingsOf(env).encryptionKeyPrevious)
-  return { current: current && prefixOf(current), previous: previous && prefixOf(previous) }
-}
+/** A check without outdated values reads every row, so it does not run each minute. */
+const RECHECK_MS = 60 * 60_000
 
-const prefixOf = ({ id }: Key) => `${FORMAT}${id}:`
+/** An SQL condition: the value is in plain text, or encrypted under ENCRYPTION_KEY_PREVIOUS. */
+type Outdated = (column: SQLiteColumn) => SQL | undefined
+
+/**
+ * A task of cron that encrypts outdated values with ENCRYPTION_KEY. It does nothing while the key is not set.
+ * @param name of the values, for the log
+ * @param run encrypts at most `limit` rows. Returns false if there may be more, which the next call encrypts
+ */
+export function reencryption(
+  name: string,
+  run: (env: Env, outdated: Outdated, limit: number) => Promise<boolean>,
+) {
+  /** When to check again, by the id of the current key. */
+  const recheckAt = new Map<string, number>()
+  return async (env: Env, limit = 100): Promise<void> => {
+    const current = await currentKey(env)
+    if (!current || (recheckAt.get(current.id) ?? 0) > Date.now()) return
+    const previous = await keyOf(settingsOf(env).encryptionKeyPrevious)
+    const outdated: Outdated = (column) =>
+      or(not(like(column, 'enc:%')), previous && like(column, `${FORMAT}${previous.id}:%`))
+    const isDone = await run(env, outdated, limit).catch((error: unknown) => {
+      log.error(`${name} not encrypted`, error)
+      throw error
+    })
+    if (isDone) recheckAt.set(current.id, Date.now() + RECHECK_MS)
+  }
+}
 
 async function currentKey(env: Env): Promise<Key | undefined> {
   const key = await keyOf(settingsOf(env).encryptionKey)
