@@ -1,7 +1,7 @@
 // Organisations, their audit log and their billing in the responses of /operator. Amounts are minor units of
 // `currency_code`.
 import { autoReloadCeiling, autoReloadSettings } from '../billing/auto-reload-settings.ts'
-import { paymentFields, termsFields } from '../billing/present-payment.ts'
+import { organisationFields, paymentFields, termsFields } from '../billing/present-fields.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
@@ -10,19 +10,7 @@ import type { AuditRow, OrganisationRow } from '../platform/db/schema.ts'
 export const presentOrganisation = (
   organisation: OrganisationRow,
   defaultUrl: string | null | undefined,
-) => ({
-  org_id: organisation.id,
-  name: organisation.name,
-  plan: organisation.plan,
-  region_code: organisation.regionCode,
-  currency_code: currencyOf(organisation.regionCode),
-  status: organisation.status,
-  rate_limit_per_minute: organisation.rateLimitPerMinute,
-  default_webhook_url: defaultUrl ?? null,
-  auto_reload_enabled: organisation.autoReloadEnabled,
-  output_retention_days: organisation.outputRetentionDays,
-  delete_after: organisation.deleteAfter?.toISOString() ?? null,
-})
+) => ({ org_id: organisation.id, ...organisationFields(organisation, defaultUrl) })
 
 export const presentAuditEntry = (entry: AuditRow) => ({
   id: entry.id,

@@ -1,11 +1,10 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
 import { findBillingAccount } from '../billing/billing-account.ts'
 import { paymentsOf } from '../billing/payments.ts'
-import { paymentFields, termsFields } from '../billing/present-payment.ts'
+import { organisationFields, paymentFields, termsFields } from '../billing/present-fields.ts'
 import type { LedgerEntry } from '../credits/ledger.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
-import { currencyOf } from '../domain/organisation.ts'
 import { presentListedJob } from '../jobs/present-job.ts'
 import { reasonForMembers } from '../jobs/processing/failure-record.ts'
 import { listJobRows } from '../jobs/reports/job-lists.ts'
@@ -140,16 +139,7 @@ async function presentEvents(env: Env, organisationId: string, events: WebhookEv
 
 const presentOrganisation = (organisation: OrganisationRow, defaultUrl: string | null) => ({
   id: organisation.id,
-  name: organisation.name,
-  status: organisation.status,
-  plan: organisation.plan,
-  region_code: organisation.regionCode,
-  currency_code: currencyOf(organisation.regionCode),
-  rate_limit_per_minute: organisation.rateLimitPerMinute,
-  default_webhook_url: defaultUrl,
-  auto_reload_enabled: organisation.autoReloadEnabled,
-  output_retention_days: organisation.outputRetentionDays,
-  delete_after: organisation.deleteAfter?.toISOString() ?? null,
+  ...organisationFields(organisation, defaultUrl),
   created_at: organisation.createdAt.toISOString(),
 })
 
@@ -168,20 +158,13 @@ const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member)
   created_at: createdAt.toISOString(),
 })
 
-const presentInvitation = ({
-  id,
-  email,
-  role,
-  workspaceIds,
-  createdAt,
-  expiresAt,
-}: InvitationRow) => ({
-  id,
-  email,
-  role,
-  workspace_ids: workspaceIds,
-  created_at: createdAt.toISOString(),
-  expires_at: expiresAt.toISOString(),
+const presentInvitation = (invitation: InvitationRow) => ({
+  id: invitation.id,
+  email: invitation.email,
+  role: invitation.role,
+  workspace_ids: invitation.workspaceIds,
+  created_at: invitation.createdAt.toISOString(),
+  expires_at: invitation.expiresAt.toISOString(),
 })
 
 const presentApiKey = (key: ApiKeyRow) => ({

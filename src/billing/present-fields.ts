@@ -1,6 +1,25 @@
-// The fields of payments and terms that the export of an organisation and /operator have in common.
+// The fields of organisations, payments and terms that the export of an organisation and /operator have in common.
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+
+/** Without its id. */
+export const organisationFields = (
+  organisation: OrganisationRow,
+  defaultUrl: string | null | undefined,
+) => ({
+  name: organisation.name,
+  plan: organisation.plan,
+  region_code: organisation.regionCode,
+  currency_code: currencyOf(organisation.regionCode),
+  status: organisation.status,
+  rate_limit_per_minute: organisation.rateLimitPerMinute,
+  default_webhook_url: defaultUrl ?? null,
+  auto_reload_enabled: organisation.autoReloadEnabled,
+  output_retention_days: organisation.outputRetentionDays,
+  delete_after: organisation.deleteAfter?.toISOString() ?? null,
+})
 
 /** Without ids and URLs. Amounts are minor units of `currency_code`. */
 export const paymentFields = (payment: PaymentRow) => ({
