@@ -112,7 +112,7 @@ export const currentPassword = z
 
 /** The display name of a user, which is optional. */
 export const displayName = z
-  .string()
+  .string('Enter a name.')
   .trim()
   .max(100, 'The name must have at most 100 characters.')
   .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
@@ -125,12 +125,7 @@ export const idParameter = (prefix: Parameters<typeof isId>[0]) =>
   parameter(z.string().refine((text) => isId(prefix, text)))
 
 /** The name of an organisation, workspace or API key. */
-export const name = z
-  .string('Enter a name.')
-  .trim()
-  .min(1, 'Enter a name.')
-  .max(100, 'The name must have at most 100 characters.')
-  .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
+export const name = displayName.min(1, 'Enter a name.')
 
 const CREDITS = `Enter a whole number from 1 to ${MAX_MONTHLY_CREDITS.toLocaleString('en')}, or leave the field empty.`
 

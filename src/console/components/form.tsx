@@ -71,6 +71,16 @@ export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps)
   )
 }
 
+export const OrganisationNameField = (props: Partial<FieldProps>) => (
+  <Field
+    name="name"
+    label="Organisation name"
+    autocomplete="organization"
+    maxlength={100}
+    {...props}
+  />
+)
+
 interface SelectProps {
   name: string
   id?: string

@@ -16,7 +16,7 @@ import {
 } from '../../users/onboarding.ts'
 import type { OnboardingRow } from '../../platform/db/auth-schema.ts'
 import { REGIONS, currencyOf } from '../../domain/organisation.ts'
-import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
+import { ActionForm, Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
@@ -154,13 +154,7 @@ const namePage = (c: ConsoleContext, state: FormState) =>
 
 const OrganisationNameForm = (form: { action: string; state: FormState }) => (
   <PostForm {...form}>
-    <Field
-      name="name"
-      label="Organisation name"
-      autocomplete="organization"
-      maxlength={100}
-      autofocus
-    />
+    <OrganisationNameField autofocus />
     <Button>Continue</Button>
   </PostForm>
 )

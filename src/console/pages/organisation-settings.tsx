@@ -17,7 +17,7 @@ import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { exportResponse } from '../downloads.ts'
 import { name, currentPassword, readForm, type FormState } from '../forms.ts'
-import { Button, Field, PostForm } from '../components/form.tsx'
+import { Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import { memberPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
@@ -117,13 +117,7 @@ const ownerSettings = (organisation: OrganisationRow, state: FormState) => (
   <>
     <Section id="name-heading" title="Name" card>
       <PostForm to={`${PAGE}/name`} state={state}>
-        <Field
-          name="name"
-          label="Organisation name"
-          value={organisation.name}
-          autocomplete="organization"
-          maxlength={100}
-        />
+        <OrganisationNameField value={organisation.name} />
         <Button>Rename</Button>
       </PostForm>
     </Section>

@@ -17,7 +17,7 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { signedCookie } from '../cookies.ts'
 import { email, name, newPassword, workEmail, readForm, textIn, type FormState } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
-import { Button, Field, PostForm } from '../components/form.tsx'
+import { Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { noticeOf, redirectWithNotice } from '../form-notices.ts'
 import { cardPage } from '../components/layout.tsx'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
@@ -180,12 +180,7 @@ const signUpPage = (c: ConsoleContext, state: FormState = {}) =>
       <PostForm action="/console/sign-up" state={state}>
         <Field name="email" label="Work email" type="email" autocomplete="email" autofocus />
         <NewPasswordField />
-        <Field
-          name="organisation"
-          label="Organisation name"
-          autocomplete="organization"
-          maxlength={100}
-        />
+        <OrganisationNameField name="organisation" />
         <Button>Create account</Button>
       </PostForm>
       <p class="aside">
