@@ -1,11 +1,11 @@
 // The public form of webhook endpoints, and the bodies of their requests.
 import { z } from 'zod'
 import { MODES } from '../domain/job.ts'
-import { MAX_URL_LENGTH } from '../domain/limits.ts'
 import { EVENT_TYPES, MAX_ADDED_ENDPOINTS } from '../domain/webhook.ts'
+import { webhookUrl } from '../http/try-on-body.ts'
 import { JobId } from '../jobs/present-job.ts'
 import type { EndpointRow, FailingReceiverRow } from '../platform/db/webhook-schema.ts'
-import { urlProblem, type UrlPolicy } from '../platform/net/public-url.ts'
+import type { UrlPolicy } from '../platform/net/public-url.ts'
 import { WebhookEventType } from '../webhooks/event.ts'
 import { endpoints as examples } from './examples.ts'
 
@@ -88,21 +88,9 @@ export const TestEvent = z
 
 /** The fields that clients set. */
 const fieldsOf = (policy: UrlPolicy) => ({
-  url: z
-    .string({
-      error: ({ input }) =>
-        `${input === undefined ? 'is required: ' : 'must be '}a string, an http or https URL`,
-    })
-    .superRefine((text, context) => {
-      const message = urlProblem(text, policy)
-      if (message) context.addIssue({ code: 'custom', message })
-    })
-    .meta({
-      description: 'The public http or https URL that receives the events.',
-      format: 'uri',
-      maxLength: MAX_URL_LENGTH,
-      examples: ['https://shop.example/webhooks/try-on'],
-    }),
+  url: webhookUrl(policy).meta({
+    description: 'The public http or https URL that receives the events.',
+  }),
   name: z
     .string('must be a string')
     .trim()

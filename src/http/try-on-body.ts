@@ -48,19 +48,22 @@ function createTryOnBody(policy: UrlPolicy, mode: Mode) {
             'The workspace that the job belongs to. By default the first active workspace of the organisation.',
           examples: ['ws_01m45j10cfeqs81jeh7e74f9g5'],
         }),
-      webhook_url: url('a string, an http or https URL', (text) => urlProblem(text, policy))
-        .optional()
-        .meta({
-          description:
-            'The http or https URL that receives the result. Overrides the default webhook URL of the organisation.',
-          format: 'uri',
-          maxLength: MAX_URL_LENGTH,
-          examples: ['https://shop.example/webhooks/try-on'],
-        }),
+      webhook_url: webhookUrl(policy).optional().meta({
+        description:
+          'The http or https URL that receives the result. Overrides the default webhook URL of the organisation.',
+      }),
     },
     'The body must be a JSON object',
   )
 }
+
+/** A URL that receives events. */
+export const webhookUrl = (policy: UrlPolicy) =>
+  url('a string, an http or https URL', (text) => urlProblem(text, policy)).meta({
+    format: 'uri',
+    maxLength: MAX_URL_LENGTH,
+    examples: ['https://shop.example/webhooks/try-on'],
+  })
 
 const url = (expected: string, problemOf: (text: string) => string | null) =>
   z.string({ error: required(expected) }).superRefine((text, context) => {
