@@ -27,13 +27,10 @@ const REPAIR_AFTER_MS = 10 * 60_000
  * @throws AppError not_found
  * @throws PaymentError when the subscription's provider cannot be reached; nothing is changed then
  */
-export async function setEnterpriseTerms({
-  env,
-  actor,
-  organisationId,
-  terms,
-  rateLimitPerMinute,
-}: OrganisationRequest & { terms: EnterpriseTerms; rateLimitPerMinute: number }): Promise<void> {
+export async function setEnterpriseTerms(
+  request: OrganisationRequest & { terms: EnterpriseTerms; rateLimitPerMinute: number },
+): Promise<void> {
+  const { env, actor, organisationId, terms, rateLimitPerMinute } = request
   requireOperator(actor)
   const before = await readTerms(env, organisationId)
   if (!before) throw new AppError('not_found', 'No organisation with this id.')

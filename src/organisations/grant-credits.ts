@@ -13,14 +13,8 @@ import { findOrganisation } from './organisations.ts'
  * @returns the balance
  * @throws AppError not_found
  */
-export async function addCredits({
-  env,
-  actor,
-  organisationId,
-  amount,
-  reason,
-  reference,
-}: OrganisationRequest & Grant): Promise<number> {
+export async function addCredits(request: OrganisationRequest & Grant): Promise<number> {
+  const { env, actor, organisationId, amount, reason, reference } = request
   requireOperator(actor)
   if (!(await findOrganisation(env, organisationId))) {
     throw new AppError('not_found', 'No organisation with this id.')

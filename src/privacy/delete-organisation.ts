@@ -20,13 +20,11 @@ import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
  * @param baseUrl the start of the link in the email
  * @throws AppError not_found
  */
-export async function scheduleOrganisationDeletion({
-  env,
-  actor,
-  organisationId,
-  baseUrl,
-}: OrganisationRequest & { baseUrl: string }): Promise<OrganisationRow & { deleteAfter: Date }> {
-  await requirePermission({ env, actor, organisationId }, 'administer')
+export async function scheduleOrganisationDeletion(
+  request: OrganisationRequest & { baseUrl: string },
+): Promise<OrganisationRow & { deleteAfter: Date }> {
+  const { env, actor, organisationId, baseUrl } = request
+  await requirePermission(request, 'administer')
   const db = database(env)
   const deleteAfter = graceEnd()
   const isUnscheduled = and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))
@@ -77,12 +75,11 @@ export async function suspendScheduled(env: Env, organisationId: string): Promis
  * @returns `planEnds`: whether the plan ends with its period, which the deletion has caused
  * @throws AppError not_found, also once the grace period is over
  */
-export async function cancelOrganisationDeletion({
-  env,
-  actor,
-  organisationId,
-}: OrganisationRequest): Promise<{ planEnds: boolean }> {
-  await requirePermission({ env, actor, organisationId }, 'administer')
+export async function cancelOrganisationDeletion(
+  request: OrganisationRequest,
+): Promise<{ planEnds: boolean }> {
+  const { env, actor, organisationId } = request
+  await requirePermission(request, 'administer')
   const db = database(env)
   // Starting the deletion sets the column to 0, so only the first of the two statements applies.
   const isScheduled = and(

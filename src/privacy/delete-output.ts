@@ -15,13 +15,11 @@ import { clearPictures } from './job-retention.ts'
  * the permission `develop`, and for API keys.
  * @throws AppError not_found, job_not_found, forbidden or job_not_finished
  */
-export async function deleteOutput({
-  env,
-  actor,
-  organisationId,
-  jobId,
-}: OrganisationRequest & { jobId: string }): Promise<void> {
-  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'develop')
+export async function deleteOutput(
+  request: OrganisationRequest & { jobId: string },
+): Promise<void> {
+  const { env, actor, organisationId, jobId } = request
+  const { workspaceIds } = await requirePermission(request, 'develop')
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')

@@ -39,17 +39,15 @@ const ENTRIES_PER_PAGE = 1_000
  * @returns the document
  * @throws AppError not_found
  */
-export async function exportOrganisation({
-  env,
-  actor,
-  organisationId,
-  baseUrl,
-}: OrganisationRequest & { baseUrl: string }): Promise<ReadableStream<Uint8Array>> {
-  await requirePermission({ env, actor, organisationId }, 'administer')
+export async function exportOrganisation(
+  request: OrganisationRequest & { baseUrl: string },
+): Promise<ReadableStream<Uint8Array>> {
+  const { env, actor, organisationId, baseUrl } = request
+  await requirePermission(request, 'administer')
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
-  return streamOf(documentOf({ env, actor, organisationId }, found, baseUrl))
+  return streamOf(documentOf(request, found, baseUrl))
 }
 
 async function* documentOf(

@@ -16,11 +16,10 @@ import { findUserByEmail, type UserRequest } from './users.ts'
  * Makes the signed-in user a member.
  * @returns the invitation; undefined if it is not open or is for another address
  */
-export async function acceptInvitation({
-  env,
-  actor,
-  token,
-}: UserRequest & { token: string }): Promise<OpenInvitation | undefined> {
+export async function acceptInvitation(
+  request: UserRequest & { token: string },
+): Promise<OpenInvitation | undefined> {
+  const { env, actor, token } = request
   const found = await findInvitation(env, token)
   if (found?.invitation.email !== actor.email) return undefined
   try {
@@ -40,12 +39,8 @@ export type JoinResult =
  * Creates a verified account for the invited address and makes it a member. An unverified account with
  * that address may belong to another person: its password is replaced and its sessions end.
  */
-export async function joinWithPassword({
-  env,
-  token,
-  password,
-  ipAddress,
-}: PasswordByLink): Promise<JoinResult> {
+export async function joinWithPassword(request: PasswordByLink): Promise<JoinResult> {
+  const { env, token, password, ipAddress } = request
   const found = await findInvitation(env, token)
   if (!found) return { ok: false, reason: 'not_open' }
   const { email } = found.invitation

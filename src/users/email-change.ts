@@ -13,12 +13,10 @@ import { findUserByEmail, type UserRequest } from './users.ts'
 const LINK_SECONDS = 60 * 60
 
 /** Sends the link. If the address has an account, its user gets an email that says so. */
-export async function requestEmailChange({
-  env,
-  actor,
-  email,
-  baseUrl,
-}: UserRequest & { email: string; baseUrl: string }): Promise<void> {
+export async function requestEmailChange(
+  request: UserRequest & { email: string; baseUrl: string },
+): Promise<void> {
+  const { env, actor, email, baseUrl } = request
   const existing = await findUserByEmail(env, email)
   if (existing?.emailVerified) {
     const content = addressInUseEmail(`${baseUrl}/console/sign-in`)

@@ -52,11 +52,10 @@ export async function readPreferences(env: Env, userId: string): Promise<Notific
  * @param choices by the name of the preference. Other preferences remain as they are, and unknown names
  * are ignored.
  */
-export async function updatePreferences({
-  env,
-  actor,
-  choices,
-}: UserRequest & { choices: Map<string, boolean> }): Promise<void> {
+export async function updatePreferences(
+  request: UserRequest & { choices: Map<string, boolean> },
+): Promise<void> {
+  const { env, actor, choices } = request
   const { userId } = actor
   const before = await readPreferences(env, userId)
   const after = before.map((preference) => ({

@@ -47,11 +47,10 @@ const insertOnboarding = (
     .onConflictDoNothing()
 
 /** Starts a user's onboarding, unless it has already started. @returns its state */
-export async function beginOnboarding({
-  env,
-  userId,
-  organisationName,
-}: OnboardingRequest & { organisationName: string }): Promise<OnboardingRow> {
+export async function beginOnboarding(
+  request: OnboardingRequest & { organisationName: string },
+): Promise<OnboardingRow> {
+  const { env, userId, organisationName } = request
   await insertOnboarding(env, { userId, organisationName })
   const onboarding = await findOnboarding(env, userId)
   if (!onboarding) throw new Error('The inserted onboarding was not found')
@@ -63,11 +62,8 @@ export async function beginOnboarding({
  * onboarding is in progress.
  * @throws AppError validation_error if the user owns `MAX_OWNED_ORGANISATIONS`
  */
-export async function beginAnother({
-  env,
-  userId,
-  name,
-}: OnboardingRequest & { name: string }): Promise<void> {
+export async function beginAnother(request: OnboardingRequest & { name: string }): Promise<void> {
+  const { env, userId, name } = request
   const db = database(env)
   // Includes organisations that are scheduled for deletion: their deletion can be cancelled.
   const owned = await db.$count(members, and(eq(members.userId, userId), eq(members.role, 'owner')))
@@ -81,11 +77,8 @@ export async function beginAnother({
 }
 
 /** Sets the organisation's name, which can change until the organisation is created. */
-export async function confirmName({
-  env,
-  userId,
-  name,
-}: OnboardingRequest & { name: string }): Promise<void> {
+export async function confirmName(request: OnboardingRequest & { name: string }): Promise<void> {
+  const { env, userId, name } = request
   await database(env)
     .update(onboardings)
     .set({ organisationName: name, nameConfirmedAt: new Date() })
@@ -93,11 +86,10 @@ export async function confirmName({
 }
 
 /** Sets the billing region, once: a later choice changes nothing. */
-export async function chooseRegion({
-  env,
-  userId,
-  regionCode,
-}: OnboardingRequest & { regionCode: Region }): Promise<void> {
+export async function chooseRegion(
+  request: OnboardingRequest & { regionCode: Region },
+): Promise<void> {
+  const { env, userId, regionCode } = request
   await database(env)
     .update(onboardings)
     .set({ regionCode })
@@ -116,11 +108,10 @@ interface CompletedOnboarding {
  * if its domain has not received them before.
  * @returns null when an earlier step is missing or the organisation already exists
  */
-export async function completeOnboarding({
-  env,
-  actor,
-  workspaceName,
-}: UserRequest & { workspaceName: string }): Promise<CompletedOnboarding | null> {
+export async function completeOnboarding(
+  request: UserRequest & { workspaceName: string },
+): Promise<CompletedOnboarding | null> {
+  const { env, actor, workspaceName } = request
   const { userId, email } = actor
   const onboarding = await findOnboarding(env, userId)
   if (!onboarding?.regionCode || stepOf(onboarding) !== 'workspace') return null

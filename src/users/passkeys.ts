@@ -184,12 +184,8 @@ export async function checkPasskey(
 type PasskeyRequest = UserRequest & { passkeyId: string }
 
 /** @returns false if the user has no such passkey */
-export async function renamePasskey({
-  env,
-  actor,
-  passkeyId,
-  name,
-}: PasskeyRequest & { name: string }): Promise<boolean> {
+export async function renamePasskey(request: PasskeyRequest & { name: string }): Promise<boolean> {
+  const { env, actor, passkeyId, name } = request
   const { meta } = await database(env).update(passkeys).set({ name }).where(isOwn(actor, passkeyId))
   return meta.changes > 0
 }

@@ -127,12 +127,8 @@ export interface PasswordByLink {
 }
 
 /** Sets a new password by a reset token, once. @returns false if it is invalid, used or expired */
-export async function resetPassword({
-  env,
-  token,
-  password,
-  ipAddress,
-}: PasswordByLink): Promise<boolean> {
+export async function resetPassword(request: PasswordByLink): Promise<boolean> {
+  const { env, token, password, ipAddress } = request
   const reset = await findReset(env, token)
   if (!reset) return false
   const hash = await hashPassword(env, password)
@@ -158,11 +154,8 @@ export async function resetPassword({
 }
 
 /** Replaces the password of a user who has just entered the current one. Ends all sessions. */
-export async function changePassword({
-  env,
-  actor,
-  password,
-}: UserRequest & { password: string }): Promise<void> {
+export async function changePassword(request: UserRequest & { password: string }): Promise<void> {
+  const { env, actor, password } = request
   const hash = await hashPassword(env, password)
   await database(env).batch([
     ...replacePassword(env, { userId: actor.userId, hash, condition: sql`true` }),

@@ -26,12 +26,10 @@ const SIGN_UP_MS = 60 * 60_000
  * Records a sign-in, and ends the sessions of the user beyond the newest `MAX_SESSIONS`.
  * @param knownBrowser whether the user has signed in with this browser before
  */
-export async function recordSignIn({
-  env,
-  actor,
-  method,
-  knownBrowser,
-}: UserRequest & { method: SignInMethod; knownBrowser: boolean }): Promise<void> {
+export async function recordSignIn(
+  request: UserRequest & { method: SignInMethod; knownBrowser: boolean },
+): Promise<void> {
+  const { env, actor, method, knownBrowser } = request
   const details = { method, known_browser: knownBrowser }
   const db = database(env)
   const open = and(eq(sessions.userId, actor.userId), gt(sessions.expiresAt, new Date()))
@@ -90,11 +88,8 @@ function conditionOf(which: Which) {
 }
 
 /** Ends sessions of the actor. */
-export async function revokeSessions({
-  env,
-  actor,
-  which,
-}: UserRequest & { which: Which }): Promise<void> {
+export async function revokeSessions(request: UserRequest & { which: Which }): Promise<void> {
+  const { env, actor, which } = request
   const revoked = and(eq(sessions.userId, actor.userId), conditionOf(which))
   const db = database(env)
   await db.batch([

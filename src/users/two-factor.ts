@@ -40,11 +40,10 @@ export async function pendingSecretOf(env: Env, userId: string): Promise<string 
  * Confirms the set-up with a code of the app. From now on, sign-ins require a code.
  * @returns the recovery codes; undefined if the code is wrong or no set-up was started
  */
-export async function enableTwoFactor({
-  env,
-  actor,
-  code,
-}: UserRequest & { code: string }): Promise<string[] | undefined> {
+export async function enableTwoFactor(
+  request: UserRequest & { code: string },
+): Promise<string[] | undefined> {
+  const { env, actor, code } = request
   const { userId } = actor
   const row = await findSecret(env, userId)
   if (!row || row.enabledAt) return undefined
@@ -91,10 +90,8 @@ export async function disableTwoFactor({ env, actor }: UserRequest): Promise<voi
  * Replaces all recovery codes.
  * @returns the new codes; undefined while two-factor authentication is off
  */
-export async function replaceRecoveryCodes({
-  env,
-  actor,
-}: UserRequest): Promise<string[] | undefined> {
+export async function replaceRecoveryCodes(request: UserRequest): Promise<string[] | undefined> {
+  const { env, actor } = request
   const { userId } = actor
   const codes = newRecoveryCodes()
   const db = database(env)

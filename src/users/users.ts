@@ -25,11 +25,8 @@ function findWhere(env: Env, condition: SQL): Promise<User | undefined> {
 }
 
 /** Changes the display name. An empty name removes it. */
-export async function changeName({
-  env,
-  actor,
-  name,
-}: UserRequest & { name: string }): Promise<void> {
+export async function changeName(request: UserRequest & { name: string }): Promise<void> {
+  const { env, actor, name } = request
   const db = database(env)
   await db.batch([
     // Without the names: the audit log outlives the account.

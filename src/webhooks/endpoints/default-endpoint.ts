@@ -61,12 +61,10 @@ async function createFromOrganisation(env: Env, organisationId: string) {
  * Creates the default endpoint of a new organisation. For operators.
  * @returns its secret in plain text
  */
-export async function createDefaultEndpoint({
-  env,
-  actor,
-  organisationId,
-  url,
-}: OrganisationRequest & { url: string | null }): Promise<string> {
+export async function createDefaultEndpoint(
+  request: OrganisationRequest & { url: string | null },
+): Promise<string> {
+  const { env, actor, organisationId, url } = request
   requireOperator(actor)
   const { secret, stored } = await createSecret(env, organisationId)
   await insertDefaultEndpoint(env, { organisationId, url: url ?? '', secret: stored })

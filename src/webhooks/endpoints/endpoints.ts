@@ -223,12 +223,8 @@ function requireMode(actor: Actor, { mode }: Partial<EndpointSettings>): void {
   throw invalid('mode must be test with a test key.')
 }
 
-async function find({
-  env,
-  actor,
-  organisationId,
-  endpointId,
-}: EndpointRequest): Promise<EndpointRow> {
+async function find(request: EndpointRequest): Promise<EndpointRow> {
+  const { env, actor, organisationId, endpointId } = request
   const row =
     endpointId === DEFAULT_ENDPOINT
       ? await defaultEndpointOf(env, organisationId)
