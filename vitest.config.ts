@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -12,26 +13,26 @@ const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts
 })
 /**
  * The files that each get a Worker of their own. The others share one, which saves the seconds in which a Worker loads
- * its modules. They share its memory, too, in which the clock of the identifiers never goes back.
+ * its modules. They share its memory, too.
  */
 const ALONE = {
   /** They also take longest. */
   folders: /\/(compositor|fairness|faults|model)\//,
-  clock: /setSystemTime|useFakeTimers|fakeClock|passTime|support\/live-job/,
   /** At the beginning of a comment that says why. */
   words: /^\/\/ Alone: /m,
 }
-const isAlone = (file: string): boolean => {
-  const text = readFileSync(file, 'utf8')
-  return ALONE.folders.test(file) || ALONE.clock.test(text) || ALONE.words.test(text)
-}
+const isAlone = (file: string): boolean =>
+  ALONE.folders.test(file) || ALONE.words.test(readFileSync(file, 'utf8'))
 
-/** Starts the files with the longest tests first, so that no worker waits for them at the end. */
+/**
+ * Starts the files with the longest tests first, so that no worker waits for them at the end, and those that share a
+ * Worker last, one after the other: a file that needs its own would end it.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => ALONE.folders.test(moduleId)
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const rank = ({ moduleId }: TestSpecification) =>
+      ALONE.folders.test(moduleId) ? 0 : isAlone(moduleId) ? 1 : 2
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
 
@@ -85,7 +86,18 @@ export default defineConfig(async () => ({
       optimizer: {
         ssr: {
           enabled: true,
-          rolldownOptions: { external: [/^node:/, /^cloudflare:/] },
+          rolldownOptions: {
+            external: [/^node:/, /^cloudflare:/],
+            plugins: [
+              {
+                name: 'uuid-of-the-tests',
+                resolveId: (source: string, importer: string | undefined) =>
+                  source === 'uuid' && importer?.includes('typeid-js')
+                    ? join(import.meta.dirname, 'test/support/uuid.ts')
+                    : null,
+              },
+            ],
+          },
           // All hono modules that src imports. A missing module would load a second copy of Hono.
           include: [
             'hono',

@@ -1,3 +1,4 @@
+// Alone: it lists the stored pictures of all organisations.
 // Retention of all data other than jobs: rows of other tables, input copies and uploads in R2.
 import { env } from 'cloudflare:workers'
 import { createScheduledController } from 'cloudflare:test'

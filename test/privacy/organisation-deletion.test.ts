@@ -388,7 +388,7 @@ describe('runDeletions', () => {
     await schedule(other.orgId)
     passTime(PAST_GRACE_MS)
     vi.spyOn(env.IMAGES, 'delete').mockRejectedValueOnce(new Error('R2 is down'))
-    await expect(runCron()).rejects.toThrow('R2 is down')
+    await expect(runDeletions(env)).rejects.toThrow('R2 is down')
     expect(await cellsWith(other.orgId)).toEqual(['closed_organisations.id'])
     expect(await cellsWith(failing.orgId)).toContain('organisations.id')
     await runCron()

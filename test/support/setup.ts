@@ -21,9 +21,12 @@ await Promise.all([env.DB, ...jobsBindings(env)].map(prepare))
 
 replacePasswordHash()
 
-// Some tests change settings.
+// Some tests change settings, and many move the clock.
 const settings = { ...settingsOf(env) }
-afterAll(() => void Object.assign(settingsOf(env), settings))
+afterAll(() => {
+  Object.assign(settingsOf(env), settings)
+  vi.useRealTimers()
+})
 
 // Queue messages and alarms of the background log lines after a file has ended, which Vitest reports as an
 // error. Warnings and errors are shown.
