@@ -25,14 +25,13 @@ async function fetchAs(browser: Browser, path: string, headers: Record<string, s
   return request(organisation + path, { headers: { Cookie: cookie, ...headers } })
 }
 
+const OUTPUT = await encodePng(drawFigure({ width: 200, height: 300 }))
+
 /** A completed job with a picture. */
 async function completedJob() {
   const { browser, organisationId } = await newOwner()
   const id = await insertJob(organisationId, { mode: 'live', output_format: 'png' })
-  await env.IMAGES.put(
-    outputKey(id, 'png'),
-    await encodePng(drawFigure({ width: 600, height: 900 })),
-  )
+  await env.IMAGES.put(outputKey(id, 'png'), OUTPUT)
   return { browser, organisationId, id, path: `/jobs/${id}/thumbnail` }
 }
 

@@ -45,6 +45,7 @@ const MB = 1024 * 1024
 
 describe('processJob: a live job', () => {
   it('follows three redirects and accepts an image of exactly 10 MB', async () => {
+    useEngines(scripted('engine', { start: [generated], paid: false }))
     const shop = await newOrganisation()
     const padded = new Uint8Array(10 * MB)
     padded.set(new Uint8Array(garment)) // bytes after the end of a PNG are ignored

@@ -1,5 +1,5 @@
 // What the models see in drawn figures, whose joints and outlines are known.
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { isConfident, type Joint, type Perception } from '../src/perception.ts'
 import { bodyConfidence, countPeople } from '../src/people.ts'
 import type { Plane } from '../src/plane.ts'
@@ -133,7 +133,8 @@ describe('perceive', () => {
     const picture = figure(SIZE)
     const first = await perceiver.perceive(picture)
     const before = perceiver.usage()
-    for (let run = 0; run < 20; run++) {
+    const runs = inject('matrix') === 'all' ? 20 : 5
+    for (let run = 0; run < runs; run++) {
       const { pose, person } = await perceiver.perceive(picture)
       expect(pose).toEqual(first.pose)
       expect(person.data.every((value, at) => value === first.person.data[at])).toBe(true)
