@@ -9,6 +9,7 @@ import { describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { giveUpJob, processJob } from '../../src/jobs/processing/process.ts'
+import { sweepJobs } from '../../src/jobs/sweep.ts'
 import { JOB_ERROR_CODES } from '../../src/domain/job.ts'
 import { picture as generated, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -116,6 +117,7 @@ describe('processJob: a live job', () => {
   })
 
   it('is charged once when its message arrives several times', async () => {
+    useEngines(scripted('engine', { start: [generated], paid: false }))
     const shop = await newOrganisation({ credits: 5 })
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
     failJobQueues()
@@ -244,9 +246,10 @@ describe('giveUpJob', () => {
 })
 
 describe('the sweep', () => {
-  const sweepAt = async (now: number) => {
+  const cron = () => worker.scheduled(createScheduledController(), env)
+  const sweepAt = async (now: number, sweep = () => sweepJobs(env)) => {
     vi.useFakeTimers({ toFake: ['Date'], now })
-    await worker.scheduled(createScheduledController(), env)
+    await sweep()
     vi.useRealTimers()
   }
 
@@ -287,7 +290,7 @@ describe('the sweep', () => {
     await processJob({ env, jobId: job_id })
     expect(await readJob(shop.live, job_id)).toMatchObject({ status: 'processing' })
     vi.restoreAllMocks()
-    await sweepAt(Date.now() + 6 * 60_000)
+    await sweepAt(Date.now() + 6 * 60_000, cron)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 60_000 })
     await processJob({ env, jobId: job_id })
     vi.useRealTimers()

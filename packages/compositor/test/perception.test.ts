@@ -6,7 +6,7 @@ import type { Plane } from '../src/plane.ts'
 import { armOf, type Body, type FigureOptions, type Rgba } from '../samples/index.ts'
 import { figure, tools } from './files.ts'
 
-const SIZE = { width: 320, height: 480 }
+const SIZE = { width: 240, height: 360 }
 
 /** Figures, and how much of figure and mask must agree (intersection over union). */
 const FIGURES: [name: string, overlap: number, options: FigureOptions][] = [
