@@ -69,39 +69,39 @@ const LOOKS = [
 const chosenLooks = process.env['TEST_MATRIX'] === 'all' ? LOOKS : LOOKS.slice(0, 2)
 
 describe('every page', () => {
-  for (const look of chosenLooks) {
-    it(`is accessible and fits ${look.viewport.width} pixels, ${look.colorScheme}`, async () => {
-      const page = await site.open({ ...look, reducedMotion: 'reduce' })
-      const reports = watch(page)
-      for (const path of GUIDES) {
-        const response = await page.goto(path)
-        assert.equal(response?.status(), 200, path)
-        assert.equal(await overflow(page), 0, `${path} is too wide`)
-        assert.deepEqual(await findAxeViolations(page), [], path)
+  it('is accessible, fits each window, light and dark, and has a heading, links and Markdown', async () => {
+    const page = await site.open({ reducedMotion: 'reduce' })
+    const reports = watch(page)
+    for (const [at, path] of GUIDES.entries()) {
+      // Every second page is loaded in the last look, and changes to the first one.
+      const looks = at % 2 === 0 ? chosenLooks : chosenLooks.toReversed()
+      for (const [n, { viewport, colorScheme }] of looks.entries()) {
+        const where = `${path} at ${viewport.width} px, ${colorScheme}`
+        await page.setViewportSize(viewport)
+        await page.emulateMedia({ colorScheme })
+        if (n === 0) assert.equal((await page.goto(path))?.status(), 200, path)
+        assert.equal(await isDark(page), colorScheme === 'dark', where)
+        assert.equal(await overflow(page), 0, `${where} is too wide`)
+        assert.deepEqual(await findAxeViolations(page), [], where)
       }
-      assert.deepEqual(reports, [])
-      await page.context().close()
-    })
-  }
-
-  it('has one h1, links to its neighbours and is available as Markdown', async () => {
-    const page = await site.open()
-    for (const path of GUIDES) {
-      await page.goto(path)
-      assert.equal(await page.locator('h1').count(), 1, path)
-      assert.ok(
-        (await page.getByRole('navigation', { name: 'Pager' }).getByRole('link').count()) >= 1,
-        path,
-      )
-      const href = await page.getByRole('link', { name: 'View as Markdown' }).getAttribute('href')
-      const markdown = await page.request.get(String(href))
-      assert.equal(markdown.headers()['content-type'], 'text/markdown; charset=utf-8')
-      const title = await page.locator('h1').innerText()
-      assert.ok((await markdown.text()).startsWith(`# ${title.replace(/\s+\u200B$/, '')}\n`), path)
+      await assertStructure(page, path)
     }
+    assert.deepEqual(reports, [])
     await page.context().close()
   })
 })
+
+/** One h1, links to its neighbours, and the same page as Markdown. */
+async function assertStructure(page: Page, path: string): Promise<void> {
+  assert.equal(await page.locator('h1').count(), 1, path)
+  const pager = page.getByRole('navigation', { name: 'Pager' })
+  assert.ok((await pager.getByRole('link').count()) >= 1, path)
+  const href = await page.getByRole('link', { name: 'View as Markdown' }).getAttribute('href')
+  const markdown = await page.request.get(String(href))
+  assert.equal(markdown.headers()['content-type'], 'text/markdown; charset=utf-8')
+  const title = await page.locator('h1').innerText()
+  assert.ok((await markdown.text()).startsWith(`# ${title.replace(/\s+\u200B$/, '')}\n`), path)
+}
 
 describe('the navigation', () => {
   it('is a menu on phones', async () => {
@@ -136,7 +136,7 @@ describe('the search', () => {
     assert.deepEqual(await findAxeViolations(page), [])
     await page.keyboard.press('Enter')
     await page.waitForURL('**/docs/errors#person_not_found')
-    assert.ok(await page.locator('#person_not_found').isVisible())
+    await page.locator('#person_not_found').waitFor()
     await page.context().close()
   })
 

@@ -96,9 +96,14 @@ async function runAxe(page: Page, rules: string[] = []): Promise<Violation[]> {
     const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
     await page.evaluate(`${source}; 0`)
   }
-  const enabled = Object.fromEntries(rules.map((rule) => [rule, { enabled: true }]))
+  const options = {
+    rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: true }])),
+    // Without the nodes that pass, and without selectors, axe takes a third of the time.
+    resultTypes: ['violations'],
+    selectors: false,
+  }
   return evaluateLoaded(
     page,
-    `axe.run({ rules: ${JSON.stringify(enabled)} }).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )
 }
