@@ -55,14 +55,14 @@ describe('signing up', () => {
     })
     expect(again.path).toBe(fresh.path)
     expect(withoutValues(again.html)).toBe(withoutValues(fresh.html))
-    expect((await latestMail(email)).subject).toBe('You already have an account')
+    expect(latestMail(email).subject).toBe('You already have an account')
   })
 
   it('verifies with the button on the linked page, not by opening the link', async () => {
     const browser = newBrowser()
     const email = newAddress()
     await browser.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     for (const each of [newBrowser(), browser]) {
       expect((await each.get(path)).status).toBe(200)
       const rejected = await newBrowser().post('/console/sign-in', credentials(email))
@@ -77,7 +77,7 @@ describe('signing up', () => {
     const email = newAddress()
     await newBrowser().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const elsewhere = newBrowser()
-    const page = await elsewhere.get((await latestMail(email)).path)
+    const page = await elsewhere.get(latestMail(email).path)
     expect(page.html).toContain('<h1>Set your password</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
     for (const password of ['', 'short']) {
@@ -97,7 +97,7 @@ describe('signing up', () => {
     const browser = newBrowser()
     const email = await signUp(browser)
     const other = newBrowser()
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     expect(await other.get(path)).toMatchObject({
       path: '/console/sign-in',
       notice: 'Your email address is already verified. Sign in to continue.',
@@ -135,7 +135,7 @@ describe('signing up', () => {
   it('returns 500, not a link or password error, if the database fails', async () => {
     const email = newAddress()
     await newBrowser().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const down = () => Promise.reject(new Error('D1 is down'))
     const statement = { bind: () => statement, all: down, raw: down, run: down, first: down }
     const broken = Object.assign({ ...env }, { DB: { prepare: () => statement, batch: down } })
@@ -278,7 +278,7 @@ describe('passwords', () => {
     const { browser, email } = await newOwner()
     const elsewhere = newBrowser()
     await elsewhere.post('/console/forgot', { email })
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const token = new URL(path, BASE).searchParams.get('token') ?? ''
     const fields = { token, password: 'another long password' }
     expect(await elsewhere.post('/console/reset', fields)).toMatchObject({

@@ -51,17 +51,17 @@ describe('a new password', () => {
     const { browser, email } = await newOwner()
     const elsewhere = newBrowser()
     await elsewhere.post('/console/forgot', { email })
-    const token = await latestToken(email)
+    const token = latestToken(email)
     const signedUp = newAddress()
     await newBrowser().post('/console/sign-up', {
       email: signedUp,
       password: PASSWORD,
       organisation: 'Acme',
     })
-    const verification = await latestToken(signedUp)
+    const verification = latestToken(signedUp)
     const invited = newAddress()
     await browser.post('/console/settings/team/invitations', { email: invited, role: 'developer' })
-    const invitation = (await latestMail(invited)).path
+    const invitation = latestMail(invited).path
     const sent = developmentMailbox().length
     const fresh = newAddress()
     const pages = [

@@ -122,7 +122,7 @@ describe('a passkey', () => {
       path: ACCOUNT,
       notice: 'Passkey added. You can now sign in with it.',
     })
-    expect((await latestMail(email)).subject).not.toContain(credential)
+    expect(latestMail(email).subject).not.toContain(credential)
   })
 
   it('remains after a password reset and is deleted with its user', async () => {

@@ -22,7 +22,7 @@ const invite = (browser: Browser, email: string, role = 'developer') =>
 
 /** Opens the invitation link as the invited user, and joins. */
 async function accept({ browser, email }: Pick<Owner, 'browser' | 'email'>) {
-  const { path } = await latestMail(email)
+  const { path } = latestMail(email)
   expect((await browser.get(path)).html).toContain(`action="${path}"`)
   return browser.post(path)
 }
@@ -107,7 +107,7 @@ describe('the team', () => {
     const { browser } = await newOwner()
     const email = newAddress()
     await invite(browser, email)
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const other = await newOwner()
     const page = await other.browser.get(path)
     expect(page.html).toContain(`You are signed in as <strong>${other.email}</strong>`)
@@ -131,7 +131,7 @@ describe('the team', () => {
       `/console/settings/team/invitations/${invitationId}/withdraw`,
     )
     expect(withdrawn.html).toContain('Invitation withdrawn.')
-    expect((await newBrowser().get((await latestMail(email)).path)).status).toBe(404)
+    expect((await newBrowser().get(latestMail(email).path)).status).toBe(404)
   })
 
   it('is managed by owners only and cannot lose its last owner', async () => {
@@ -170,7 +170,7 @@ describe('the team', () => {
     const { browser } = await newOwner('Acme & Söhne')
     const email = newAddress()
     await invite(browser, email)
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const guest = newBrowser()
     const page = await guest.get(path)
     expect(page.html).toContain('<h1>Join Acme &amp; Söhne</h1>')
@@ -183,7 +183,7 @@ describe('the team', () => {
     expect(rejected.html).toContain('<h1>Join Acme')
     const joined = await guest.post(path, { password: PASSWORD })
     expect(joined.path).toBe('/console')
-    expect((await latestMail(email)).path).toBe(path)
+    expect(latestMail(email).path).toBe(path)
     const again = await newBrowser().post('/console/sign-in', { email, password: PASSWORD })
     expect(again.path).toBe('/console')
   })
@@ -322,7 +322,7 @@ describe('every form and link', () => {
     const { browser, organisationId } = await newOwner()
     const { email } = await newOwner()
     await invite(browser, email, 'billing')
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const guest = newBrowser()
     const page = await guest.get(path)
     expect(page.html).toContain('Sign in to join')

@@ -56,7 +56,7 @@ describe('account deletion', () => {
       path: '/console/sign-in',
       notice: expect.stringContaining('Your account is scheduled for deletion'),
     })
-    const mail = await latestMail(email)
+    const mail = latestMail(email)
     expect(mail).toEqual({ subject: 'Your account will be deleted', path: '/console/sign-in' })
     expect((await elsewhere.get('/console')).path).toMatch(/^\/console\/sign-in/)
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')

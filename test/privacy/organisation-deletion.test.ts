@@ -191,7 +191,7 @@ describe('organisation deletion in the console', () => {
     const page = await deleteFromConsole(browser)
     expect(page.path).toBe(SETTINGS)
     expect(page.html).toContain('Acme will be deleted on')
-    expect((await latestMail(email)).subject).toBe('Acme will be deleted')
+    expect(latestMail(email).subject).toBe('Acme will be deleted')
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
     expect((await createKey(browser)).status).toBe(409)
     const keysPage = await browser.get('/console/settings/api-keys')
@@ -216,7 +216,7 @@ describe('organisation deletion in the console', () => {
     expect(page.html).not.toContain('Cancel deletion')
     expect((await member.post(`${SETTINGS}/keep`)).status).toBe(404)
     expect(await auditOf(organisationId)).toEqual(['organisation.deletion_scheduled'])
-    expect((await latestMail(address)).subject).not.toContain('deleted')
+    expect(latestMail(address).subject).not.toContain('deleted')
   })
 })
 

@@ -36,7 +36,7 @@ describe('an account that an attacker created for the address of another person'
     await invite(owner.browser, victim, 'owner')
     const attacker = newBrowser()
     await signUpWith(attacker, victim, ATTACKER_PASSWORD)
-    const { path } = await latestMail(victim)
+    const { path } = latestMail(victim)
 
     expect((await newBrowser().get(path)).status).toBe(200) // the scanner
     expect((await signIn(victim, ATTACKER_PASSWORD, attacker)).status).toBe(403)
@@ -53,7 +53,7 @@ describe('an account that an attacker created for the address of another person'
     const own = newBrowser()
     await signUpWith(own, victim)
     // The account has the attacker's password, although this browser signed up too.
-    expect((await own.get((await latestMail(victim)).path)).html).toContain('Set your password')
+    expect((await own.get(latestMail(victim).path)).html).toContain('Set your password')
     expect((await verify(own, victim)).status).toBe(422)
     expect((await verify(own, victim, { password: PASSWORD })).path).toMatch(/onboarding/)
     expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
@@ -65,7 +65,7 @@ describe('an account that an attacker created for the address of another person'
     const victim = newAddress()
     await signUpWith(newBrowser(), victim, ATTACKER_PASSWORD)
     await invite(owner.browser, victim, 'owner')
-    const { path } = await latestMail(victim)
+    const { path } = latestMail(victim)
     expect((await newBrowser().post(path, { password: PASSWORD })).path).toBe('/console')
     expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
     expect((await signIn(victim, PASSWORD)).path).toBe('/console')
@@ -75,7 +75,7 @@ describe('an account that an attacker created for the address of another person'
     const victim = newAddress()
     await signUpWith(newBrowser(), victim, ATTACKER_PASSWORD)
     await newBrowser().post('/console/forgot', { email: victim })
-    const token = await latestToken(victim)
+    const token = latestToken(victim)
     await newBrowser().post('/console/reset', { token, password: PASSWORD })
     expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
     expect((await signIn(victim, PASSWORD)).path).toMatch(/onboarding/)
@@ -98,7 +98,7 @@ describe('an invitation', () => {
       expect(page.html).not.toContain(owner.organisationId)
     }
     expect((await browser.get('/console')).html).not.toContain(owner.organisationId)
-    const page = await browser.post((await latestMail(email)).path)
+    const page = await browser.post(latestMail(email).path)
     expect(page.html).toContain(owner.organisationId)
   })
 
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     const owner = await newOwner()
     const other = await newOwner()
     await invite(owner.browser, other.email)
-    const { path } = await latestMail(other.email)
+    const { path } = latestMail(other.email)
     const browser = newBrowser()
     const page = await browser.get(path)
     expect(page.html).not.toContain('name="password"')
@@ -127,7 +127,7 @@ describe('an invitation', () => {
     const owner = await newOwner()
     const email = newAddress()
     await invite(owner.browser, email)
-    const { path } = await latestMail(email)
+    const { path } = latestMail(email)
     const pages = await Promise.all(
       [1, 2, 3].map((each) => newBrowser().post(path, { password: `long password ${each}` })),
     )
@@ -144,7 +144,7 @@ describe('an invitation', () => {
       const browser = newBrowser()
       const email = kind === 'with an account' ? await signUp(browser) : newAddress()
       await invite(owner.browser, email)
-      const { path } = await latestMail(email)
+      const { path } = latestMail(email)
       const batch = env.DB.batch.bind(env.DB)
       vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
         await env.DB.prepare('DELETE FROM invitations WHERE email = ?').bind(email).run()
@@ -167,7 +167,7 @@ describe('an invitation', () => {
     const email = newAddress()
     await invite(owner.browser, email, 'owner')
     const ip = '203.0.113.99'
-    await newBrowser(ip).post((await latestMail(email)).path, { password: PASSWORD })
+    await newBrowser(ip).post(latestMail(email).path, { password: PASSWORD })
     await signIn(email, PASSWORD, newBrowser('203.0.113.98'))
     await signIn(email, 'a wrong password', newBrowser('203.0.113.97'))
     const entries = await listAuditEntries(env, owner.organisationId, { limit: 100 })
@@ -229,7 +229,7 @@ describe('wrong passwords', () => {
     // The owner proves with the mailbox who they are.
     await locked.post('/console/forgot', { email })
     const password = 'another long password'
-    await locked.post('/console/reset', { token: await latestToken(email), password })
+    await locked.post('/console/reset', { token: latestToken(email), password })
     expect((await signIn(email, password, locked)).path).toBe('/console')
     // A trusted browser is trusted for this account only, and has a limit too.
     const other = await newOwner()
@@ -475,8 +475,8 @@ describe('the log', () => {
     const owner = await newOwner()
     const email = newAddress()
     await invite(owner.browser, email)
-    const { path } = await latestMail(email)
-    const token = await latestToken(email)
+    const { path } = latestMail(email)
+    const token = latestToken(email)
     await signUpWith(newBrowser(), newAddress())
     const verification =
       new URL(developmentMailbox()[0]?.link ?? '').searchParams.get('token') ?? ''

@@ -2,6 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import type { Role } from '../../src/domain/role.ts'
+import { developmentMailbox } from '../../src/mail/send.ts'
+import { beginOnboarding, chooseRegion, confirmName } from '../../src/users/onboarding.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { BASE, request } from './client.ts'
 import { IMAGES } from './world.ts'
@@ -33,6 +35,8 @@ export interface Browser {
     fields?: Record<string, string | File>,
     from?: { origin?: string | null; referer?: string },
   ): Promise<Page>
+  /** Posts a form, and does not follow the redirect. */
+  send(path: string, fields: Record<string, string>): Promise<void>
   /** The current cookies. */
   cookies: Map<string, string>
 }
@@ -44,7 +48,7 @@ export interface Browser {
 export function newBrowser(ip = newIp(), fetcher = request): Browser {
   const cookies = new Map<string, string>()
 
-  async function send(path: string, init: RequestInit): Promise<Page> {
+  async function fetchWithCookies(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set('CF-Connecting-IP', ip)
     if (cookies.size > 0) {
@@ -56,6 +60,11 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
       if (value === '' || /max-age=0/i.test(line)) cookies.delete(name)
       else cookies.set(name, value)
     }
+    return response
+  }
+
+  async function send(path: string, init: RequestInit): Promise<Page> {
+    const response = await fetchWithCookies(path, init)
     const location = response.headers.get('Location')
     if (location) {
       await response.body?.cancel()
@@ -106,6 +115,15 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
         body,
       })
     },
+    async send(path, fields) {
+      const response = await fetchWithCookies(path, {
+        method: 'POST',
+        headers: { Origin: BASE },
+        body: new URLSearchParams(fields),
+      })
+      expect(response.status).toBe(303)
+      await response.body?.cancel()
+    },
   }
 }
 
@@ -120,17 +138,14 @@ const newIp = () => {
 export const newAddress = () => `${crypto.randomUUID()}@shop.example`
 
 /** The subject of the latest mail to an address, and the path of its link. */
-export async function latestMail(address: string): Promise<{ subject: string; path: string }> {
-  const { html } = await newBrowser().get('/console/dev/mail')
-  const mail = html.split('<article').find((part) => part.includes(address)) ?? ''
-  const [, subject = ''] = /<h2>([^<]*)/.exec(mail) ?? []
-  const [, href = ''] = /<a href="([^"]+)">Open/.exec(mail) ?? []
-  return { subject, path: href.replaceAll('&amp;', '&').replace(BASE, '') }
+export function latestMail(address: string): { subject: string; path: string } {
+  const mail = developmentMailbox().find(({ to }) => to === address)
+  return { subject: mail?.subject ?? '', path: mail?.link.replace(BASE, '') ?? '' }
 }
 
 /** The token in the link of the latest mail to an address. */
-export async function latestToken(address: string): Promise<string> {
-  const { path } = await latestMail(address)
+export function latestToken(address: string): string {
+  const { path } = latestMail(address)
   return new URL(path, BASE).searchParams.get('token') ?? path.split('/').at(-1) ?? ''
 }
 
@@ -140,9 +155,9 @@ export async function verify(
   email: string,
   fields: Record<string, string> = {},
 ): Promise<Page> {
-  const { path } = await latestMail(email)
+  const { path } = latestMail(email)
   await browser.get(path)
-  return browser.post('/console/verify', { token: await latestToken(email), ...fields })
+  return browser.post('/console/verify', { token: latestToken(email), ...fields })
 }
 
 /** Signs up and verifies the address. The first step of onboarding follows. */
@@ -164,12 +179,15 @@ export interface Owner {
   testKey: string
 }
 
-/** A user who has completed the onboarding and owns an organisation. */
-export async function newOwner(name = 'Acme', address = newAddress()): Promise<Owner> {
+/** A user who has completed the onboarding and owns an organisation. Opens none of its pages but the last. */
+export async function newOwner(name = 'Acme', email = newAddress()): Promise<Owner> {
   const browser = newBrowser()
-  const email = await signUp(browser, address)
-  await browser.post('/console/onboarding/name', { name })
-  await browser.post('/console/onboarding/region', { region: 'EU' })
+  await browser.send('/console/sign-up', { email, password: PASSWORD, organisation: 'Acme' })
+  await browser.send('/console/verify', { token: latestToken(email) })
+  const user = { env, userId: await userIdOf(email) }
+  await beginOnboarding({ ...user, organisationName: name })
+  await confirmName({ ...user, name })
+  await chooseRegion({ ...user, regionCode: 'EU' })
   const page = await browser.post('/console/onboarding/workspace', { name: 'Default' })
   const [testKey = ''] = /svc_test_sk_\w{64}/.exec(page.html) ?? []
   expect(testKey).not.toBe('')
@@ -246,7 +264,7 @@ export async function tryOn(browser: Browser, fields: Record<string, string | Fi
 
 /** Accepts an invitation by creating an account with a password. */
 export async function join(email: string): Promise<Browser> {
-  const { path } = await latestMail(email)
+  const { path } = latestMail(email)
   const browser = newBrowser()
   expect((await browser.get(path)).html).toContain('Create account and join')
   expect((await browser.post(path, { password: PASSWORD })).path).toBe('/console')

@@ -33,7 +33,7 @@ afterAll(() => {
 
 // Queue messages and alarms of the background log lines after a file has ended, which Vitest reports as an
 // error. Warnings and errors are shown.
-Object.assign(console, { log: () => {} })
+Object.assign(console, { log: () => {}, info: () => {} })
 
 // The default of 1 s is too short for busy machines.
 const { waitUntil } = vi

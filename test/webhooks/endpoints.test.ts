@@ -370,7 +370,7 @@ describe('an endpoint that has failed for five days', () => {
     expect(await event(last)).toMatchObject({ status: 'failed', attempts: 4 })
     expect((await endpoint(organisationId))?.['disabled_at']).toBe(Date.now())
     expect(await actions(organisationId)).toEqual(['webhook_endpoint.disabled'])
-    const mail = await latestMail(email)
+    const mail = latestMail(email)
     expect(mail).toEqual({
       subject: 'Webhook endpoint disabled',
       path: '/console/settings/webhooks',
