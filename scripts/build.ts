@@ -2,7 +2,7 @@
 // same without `npm run dev` and `npm run deploy`: local databases, and the checks and migrations of a deployment.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildWhenChanged } from './build-when-changed.ts'
+import { prepareLocalState } from './local-state.ts'
 import { optionOf, ROOT, wranglerArguments, wranglerAsync } from './wrangler.ts'
 
 const command = process.env['WRANGLER_COMMAND']
@@ -21,8 +21,8 @@ try {
   process.exitCode = 1
 }
 
-/** Migrates and seeds the local databases, unless this was done with the same migrations. */
-async function prepareDevelopment(persistTo = join(ROOT, '.wrangler', 'state')): Promise<void> {
+/** Prepares the local databases. */
+async function prepareDevelopment(persistTo?: string): Promise<void> {
   if (args.includes('--remote')) {
     const error = new Error('The settings of .env are for this computer: omit the option --remote.')
     throw Object.assign(error, { name: 'BuildError' })
@@ -30,21 +30,7 @@ async function prepareDevelopment(persistTo = join(ROOT, '.wrangler', 'state')):
   if (existsSync(join(ROOT, '.dev.vars'))) {
     console.error('Wrangler ignores .env because .dev.vars exists. Rename .dev.vars to .env.local.')
   }
-  const databases = join(persistTo, 'v3', 'd1')
-  await buildWhenChanged(
-    {
-      root: ROOT,
-      stamp: join(databases, `.inputs-${environment ?? ''}`),
-      inputs: ['migrations/*.sql', 'scripts/seed.ts', 'wrangler.toml'],
-      outputs: [databases],
-    },
-    async () => {
-      // Imported here, because loading Miniflare takes a second.
-      const { DEVELOPMENT, seed } = await import('./seed.ts')
-      await seed(persistTo, environment)
-      console.log(`The local database is ready. Test key: ${DEVELOPMENT.testKey}`)
-    },
-  )
+  await prepareLocalState(persistTo, environment)
 }
 
 async function prepareDeployment(): Promise<void> {

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromiumPath } from './chromium.ts'
+import { prepareLocalState } from './local-state.ts'
 import { ROOT } from './wrangler.ts'
 
 interface Kind {
@@ -125,6 +126,9 @@ async function runVitest(files: readonly string[], shard: Shard, output: Output)
 
 async function runNode(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
   const result = join(folder, 'node')
+  // Each service of the tests copies it, instead of migrating databases of its own.
+  const state = join(folder, 'state')
+  await prepareLocalState(state)
   const args = [
     '--test',
     // These tests wait more than they compute, so two files at a time also suit two cores.
@@ -136,7 +140,10 @@ async function runNode(files: readonly string[], shard: Shard, output: Output): 
     `--test-reporter-destination=${result}`,
     ...files,
   ]
-  return resultOf(result, await runNodeProgram(args, output, { TEST_MATRIX: matrix }))
+  return resultOf(
+    result,
+    await runNodeProgram(args, output, { TEST_MATRIX: matrix, TEST_STATE: state }),
+  )
 }
 
 async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {

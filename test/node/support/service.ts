@@ -1,5 +1,5 @@
 // Starts the service for tests in Node and in browsers: `wrangler dev` with an empty database.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
@@ -30,6 +30,9 @@ export interface Service {
 /** Takes a few seconds. Images and webhook receivers on the loopback interface are allowed. */
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
+  // Without it, `wrangler dev` migrates the databases.
+  const migrated = process.env['TEST_STATE']
+  if (migrated) cpSync(migrated, folder, { recursive: true })
   const persistTo = ['--persist-to', folder]
   const settings = Object.entries({
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
