@@ -1,3 +1,4 @@
+// Alone: it counts the calls.
 // The I/O budget of each request to /v1, measured by counting calls of the bindings.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
