@@ -137,10 +137,11 @@ const newIp = () => {
 /** A new email address. */
 export const newAddress = () => `${crypto.randomUUID()}@shop.example`
 
-/** The subject of the latest mail to an address, and the path of its link. */
+/** The subject of the latest mail to an address, and the path of its link without the organisation. */
 export function latestMail(address: string): { subject: string; path: string } {
   const mail = developmentMailbox().find(({ to }) => to === address)
-  return { subject: mail?.subject ?? '', path: mail?.link.replace(BASE, '') ?? '' }
+  const path = mail?.link.replace(BASE, '') ?? ''
+  return { subject: mail?.subject ?? '', path: withoutOrganisation(path) }
 }
 
 /** The token in the link of the latest mail to an address. */
