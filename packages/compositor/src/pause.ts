@@ -1,14 +1,14 @@
 // Lets the other requests of an isolate run during a composition, which has seconds of work.
 
-/** A request is handled in several steps, each of which waits for the thread. Most steps take less, ms. */
-const PAUSE_MS = 3
-/** How often a pause is repeated in which other work used the thread. */
-const MAX_REPEATS = 4
+/** Short, since a composition has some 200 pauses. */
+const PAUSE_MS = 1
+/** How often a pause is repeated in which other work used the thread: a request is handled in several steps. */
+const MAX_REPEATS = 10
 /** How many pixels of a photo a loop works on between two pauses: some 5 ms. */
 const PIXELS_BETWEEN_PAUSES = 100_000
 
 /**
- * Gives the thread to what waits for it, until it is idle, for about 15 ms at most: a request that has begun is
+ * Gives the thread to what waits for it, until it is idle, for some 20 ms at most: a request that has begun is
  * handled to its end. The places of the pauses depend on the work that was done, not on time: the clock of a
  * Worker stands still while it computes.
  */
