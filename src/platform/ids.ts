@@ -20,7 +20,7 @@ const SHARD_BYTE = 15
 const MARK_CHARACTER = 10
 
 /**
- * Creates an id that carries the number of a shard of the jobs databases (platform/db/shards) in its last byte.
+ * Creates an id that carries the number of a shard of the jobs databases (platform/db/database) in its last byte.
  * `newId` never sets the first bit of `rand_a`, so the marked ids are distinguished from ids that are
  * older than the shards. Both are valid UUIDv7 (RFC 9562, section 5.7) and sort by creation time.
  */

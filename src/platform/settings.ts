@@ -111,7 +111,7 @@ const Settings = z
     webhookRetryDelaysSeconds: vars.WEBHOOK_RETRY_DELAYS,
     /** Time from the claim until the job fails with `generation_timeout`. */
     jobDeadlineMs: vars.JOB_DEADLINE_SECONDS * 1_000,
-    /** The shards that receive new organisations (platform/db/shards). Undefined: all. */
+    /** The shards that receive new organisations (platform/db/database). Undefined: all. */
     openShards: vars.OPEN_SHARDS,
     /** Engines in the order in which they are tried. */
     generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),

@@ -1,4 +1,4 @@
-// The jobs databases (platform/db/shards) as tests use them: the one of an organisation, all of them, and calls of
+// The jobs databases (platform/db/database) as tests use them: the one of an organisation, all of them, and calls of
 // any D1 database.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
