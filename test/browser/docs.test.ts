@@ -80,7 +80,7 @@ describe('every page', () => {
         await page.setViewportSize(viewport)
         await page.emulateMedia({ colorScheme })
         if (n === 0) assert.equal((await page.goto(path))?.status(), 200, path)
-        assert.equal(await isDark(page), colorScheme === 'dark', where)
+        await page.locator(colorScheme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor()
         assert.equal(await overflow(page), 0, `${where} is too wide`)
         assert.deepEqual(await findAxeViolations(page), [], where)
       }

@@ -4,7 +4,8 @@ import { basename, join } from 'node:path'
 import { ROOT } from '../../../scripts/wrangler.ts'
 
 export const CONSUMER = `
-import { ApiError, JobError, TryOnClient, webhooks, type CompletedJob, type ErrorCode, type JobStatus, type WebhookEvent, type ListedJob, type TryOnClient, type TryOnRequest } from '@try-on/client'
+import { ApiError, JobError, TryOnClient, webhooks } from '@try-on/client'
+import type { CompletedJob, ErrorCode, JobStatus, WebhookEvent } from '@try-on/client'
 
 const client = new TryOnClient({ apiKey: 'svc_test_sk_1', baseUrl: 'https://try-on.example', fetch })
 
@@ -44,6 +45,7 @@ client.jobs.list({ status: 'done' })
 
 /** What the examples use and do not declare. */
 const SURROUNDINGS = `
+import type { ListedJob, TryOnClient, TryOnRequest } from '@try-on/client'
 declare global {
   const client: TryOnClient
   /** A submission, or a received webhook. */
