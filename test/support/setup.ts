@@ -7,6 +7,9 @@ import { replacePasswordHash } from './password-hash.ts'
 const { evaluatedModules } = (globalThis as unknown as { __vitest_worker__: WorkerGlobalState })
   .__vitest_worker__
 
+// Before the codecs of @jsquash: they set a location without an origin, with which it cannot be loaded.
+await import('@cfworker/json-schema')
+
 // One batch per database: `applyD1Migrations` makes several calls per migration.
 const migrations = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)
 const TABLES = `SELECT name FROM sqlite_schema
