@@ -93,8 +93,11 @@ export class WorkerReporter implements Reporter {
         ...this.#modules.flatMap((module) =>
           module.errors().map(({ message }) => ({ name: message, file: module.moduleId })),
         ),
-        // Errors of a worker are plain objects.
-        ...this.#errors().map((error) => ({ name: Object(error).message ?? inspect(error) })),
+        // Errors of a worker are plain objects. Vitest adds the file during which one was thrown.
+        ...this.#errors().map((error) => ({
+          name: Object(error).message ?? inspect(error),
+          file: Object(error).VITEST_TEST_PATH,
+        })),
       ],
     }
     writeFileSync(path, JSON.stringify(result))
