@@ -2,9 +2,12 @@
 // better-auth and the other dependencies of the console.
 import type { Context } from 'hono'
 import type { App } from '../http/request-context.ts'
+import type * as Console from './console.tsx'
+
+let routes: typeof Console | undefined
 
 export async function serveConsole(c: Context<App>): Promise<Response> {
-  const { pages, publicPages } = await import('./console.tsx')
+  const { pages, publicPages } = (routes ??= await import('./console.tsx'))
   const isConsole = /^\/console(\/|$)/.test(c.req.path)
   return (isConsole ? pages : publicPages).fetch(c.req.raw, c.env, c.executionCtx)
 }
