@@ -30,6 +30,8 @@ after(() => site.close())
 const openTeam = async () => {
   await owner.goto('/console')
   await owner.getByRole('link', { name: 'Team', exact: true }).click()
+  // Elements are visible before the style sheet is loaded.
+  await owner.waitForLoadState()
 }
 
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Console' }).getByRole('link')
