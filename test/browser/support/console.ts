@@ -27,7 +27,7 @@ export async function startConsole(): Promise<Console> {
   if (!executablePath) throw new Error('Chromium was not found')
   // The service loads the console at its first page, which takes longest.
   await fetch(`${service.url}/console/sign-in`)
-  const args = ['--no-sandbox', '--disable-dev-shm-usage']
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
   const browser = await chromium.launch({ executablePath, args })
   return {
     ...service,
