@@ -1,7 +1,7 @@
 // The benchmark harness: builds the service and runs three Workers in one workerd: the service as
 // deployed, the service with instrumented bindings, and the baseline. Each has its own socket, because
 // Miniflare's entry proxy would add time.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ import {
   type V4WorkerOptionsShape,
 } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions } from 'wrangler'
-import { ROOT, wrangler } from '../scripts/wrangler.ts'
+import { buildWorker } from '../scripts/built-worker.ts'
+import { migrate } from '../scripts/migrate.ts'
+import { ROOT } from '../scripts/wrangler.ts'
 import { shardOf } from '../src/platform/ids.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-bench-32-characters'
@@ -162,38 +164,10 @@ const BUILDS = mkdtempSync(join(tmpdir(), 'try-on-bench-builds-'))
 process.on('exit', () => rmSync(BUILDS, { recursive: true, force: true }))
 
 /** Builds a Worker, once for all harnesses. */
-function build(entry: string) {
-  const folder = join(BUILDS, entry.replaceAll('/', '-'))
-  if (!existsSync(folder)) wrangler('deploy', entry, '--dry-run', '--outdir', folder)
-  const types = {
-    js: 'ESModule',
-    wasm: 'CompiledWasm',
-    png: 'Data',
-    jpg: 'Data',
-    bin: 'Data',
-    json: 'Data',
-  } as const
-  const main = `${entry.split('/').at(-1)?.replace(/\.ts$/, '')}.js`
-  const modules = readdirSync(folder).flatMap((file) => {
-    const type = types[file.split('.').at(-1) as keyof typeof types]
-    return type ? [{ type, path: join(folder, file) }] : []
-  })
-  // Miniflare takes the first module as the entry.
-  modules.sort((a, b) => Number(b.path.endsWith(main)) - Number(a.path.endsWith(main)))
-  return { modules, modulesRoot: folder }
-}
+const build = (entry: string) => buildWorker(entry, join(BUILDS, entry.replaceAll('/', '-')))
 
 const baselineSource = () =>
   stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'baseline.ts'), 'utf8'))
-
-async function migrate(database: D1Database): Promise<void> {
-  const folder = join(ROOT, 'migrations')
-  for (const file of readdirSync(folder).sort()) {
-    if (!file.endsWith('.sql')) continue
-    const statements = readFileSync(join(folder, file), 'utf8').split('--> statement-breakpoint')
-    await database.batch(statements.map((sql) => database.prepare(sql)))
-  }
-}
 
 export interface BenchOrganisation {
   orgId: string

@@ -11,6 +11,7 @@ import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildWorker } from './built-worker.ts'
 import { chromiumPath } from './chromium.ts'
 import { prepareLocalState } from './local-state.ts'
 import { ROOT } from './wrangler.ts'
@@ -126,9 +127,10 @@ async function runVitest(files: readonly string[], shard: Shard, output: Output)
 
 async function runNode(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
   const result = join(folder, 'node')
-  // Each service of the tests copies it, instead of migrating databases of its own.
-  const state = join(folder, 'state')
-  await prepareLocalState(state)
+  // For the services of all files.
+  const service = join(folder, 'service')
+  buildWorker('src/index.ts', join(service, 'worker'))
+  await prepareLocalState(join(service, 'state'))
   const args = [
     '--test',
     // These tests wait more than they compute, so two files at a time also suit two cores.
@@ -142,7 +144,7 @@ async function runNode(files: readonly string[], shard: Shard, output: Output): 
   ]
   return resultOf(
     result,
-    await runNodeProgram(args, output, { TEST_MATRIX: matrix, TEST_STATE: state }),
+    await runNodeProgram(args, output, { TEST_MATRIX: matrix, TEST_SERVICE: service }),
   )
 }
 

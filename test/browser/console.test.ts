@@ -261,7 +261,7 @@ describe('the signing secret', () => {
   it('is revealed after the user enters the password, if the sign-in is not recent', async () => {
     const page = await site.open()
     await onboard(page)
-    site.sql('UPDATE sessions SET created_at = created_at - 3600000')
+    await site.sql('UPDATE sessions SET created_at = created_at - 3600000')
     await page.goto('/console/settings/webhooks')
     await page.getByRole('button', { name: 'Reveal the signing secret' }).click()
     await page.getByRole('heading', { name: 'Confirm your password' }).waitFor()
@@ -284,7 +284,7 @@ describe('leaving an organisation', () => {
       (await page.locator('[data-copy-source]').first().textContent()) ?? '',
     )?.[1]
     // The last owner cannot leave, so this adds a second one.
-    site.sql(
+    await site.sql(
       `INSERT INTO members (organisation_id, user_id, role, created_at) SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
     )
     await page.goto('/console/settings/team')

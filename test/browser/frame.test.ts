@@ -34,7 +34,7 @@ describe('the menu of organisations', () => {
     const email = await onboard(page, undefined, 'First Fashion')
     const other = await site.open()
     await onboard(other, undefined, 'Second Fashion')
-    site.sql(
+    await site.sql(
       `INSERT INTO members (organisation_id, user_id, role, created_at) SELECT organisations.id, users.id, 'developer', 0 FROM organisations, users
        WHERE organisations.name = 'Second Fashion' AND users.email = '${email}'`,
     )

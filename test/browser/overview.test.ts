@@ -30,7 +30,7 @@ before(async () => {
   await page.getByLabel('Name').last().fill('A workspace with a name that is rather long')
   await page.getByRole('button', { name: 'Create workspace' }).click()
   // The jobs of 60 days, as cron counts them.
-  site.sql(
+  await site.sql(
     `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
      INSERT INTO job_statistics
      SELECT ${today} - n, organisations.id, 'live', workspaces.id, 1000 + (n * 37) % 400,
@@ -40,7 +40,7 @@ before(async () => {
        ON workspaces.organisation_id = organisations.id AND workspaces.name = 'Default'
      ORDER BY n;
      WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
-     INSERT INTO job_statistics_days SELECT ${today} - n FROM n;`.replaceAll(/\s+/g, ' '),
+     INSERT INTO job_statistics_days SELECT ${today} - n FROM n`.replaceAll(/\s+/g, ' '),
   )
 })
 after(() => site.close())

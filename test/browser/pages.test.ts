@@ -228,7 +228,7 @@ async function addLongNames(): Promise<void> {
   await page.getByLabel('URL').fill(`https://shop.example/${'h'.repeat(200)}`)
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByText('Endpoint added.').waitFor()
-  site.sql(
+  await site.sql(
     `INSERT INTO users (id, name, email, created_at, updated_at)
      VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
      INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0

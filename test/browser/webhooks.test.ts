@@ -113,7 +113,7 @@ it('lists deliveries and sends the failed ones again', async () => {
 })
 
 it('shows a banner with a button while an endpoint is disabled', async () => {
-  site.sql(
+  await site.sql(
     `INSERT OR REPLACE INTO failing_receivers (organisation_id, receiver, origin, failing_since, failures, timed_out, disabled_at)
      SELECT id, 'default', '${new URL(hook).origin}', 1795000000000, 40, 0, 1795300000000 FROM organisations`,
   )

@@ -122,6 +122,23 @@ describe('npm run dev', { timeout: 180_000 }, () => {
     const event = new Webhook(secret).verify(body, headers) as { type: string }
     assert.equal(event.type, 'job.completed')
   })
+
+  it('answers bodies that are too large, also while they are sent', async () => {
+    const body = new Uint8Array(20_000_000)
+    const post = async (path: string, headers: Record<string, string>) => {
+      const { status } = await fetch(urlOf() + path, { method: 'POST', headers, body })
+      return status
+    }
+    const form = { Origin: urlOf(), 'Content-Type': 'application/x-www-form-urlencoded' }
+    const json = {
+      Authorization: `Bearer ${found(printed, /svc_test_sk_\w+/)}`,
+      'Content-Type': 'application/json',
+    }
+    for (let count = 0; count < 5; count++) {
+      assert.equal(await post('/console/sign-in', form), 413)
+      assert.equal(await post('/v1/tryon', json), 413)
+    }
+  })
 })
 
 describe('the guide to local development', () => {

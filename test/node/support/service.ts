@@ -1,8 +1,18 @@
-// Starts the service for tests in Node and in browsers: `wrangler dev` with an empty database.
+// Starts the service for tests in Node and in browsers: as it is deployed, with the databases of
+// `npm run dev`.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  type V4WorkerOptionsShape,
+} from 'miniflare'
+import { unstable_getMiniflareWorkerOptions } from 'wrangler'
+import { buildWorker } from '../../../scripts/built-worker.ts'
+import { ROOT } from '../../../scripts/wrangler.ts'
 
 const OPERATOR_TOKEN = 'node-tests-operator-token-of-32-characters'
 
@@ -21,20 +31,27 @@ export interface Service {
   /** The log of the service so far, from level error. */
   log(): string
   newOrganisation(settings?: object): Promise<NewOrganisation>
-  /** Runs SQL on the database. */
-  sql(command: string): void
+  /** Runs statements of SQL on the database, in one transaction. */
+  sql(command: string): Promise<void>
   /** Prints the log of the service if SHOW_SERVER_LOG is set. */
   close(): Promise<void>
 }
 
+/** The folder in which `npm test` has built the Worker and migrated the databases, for all files. */
+const PREPARED = process.env['TEST_SERVICE']
+
+// The settings of a developer must not reach the tests.
+process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
+
 /** Takes a few seconds. Images and webhook receivers on the loopback interface are allowed. */
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
+  if (PREPARED === undefined) throw new Error('Run these tests with `npm test -- FOLDER`.')
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
-  // Without it, `wrangler dev` migrates the databases.
-  const migrated = process.env['TEST_STATE']
-  if (migrated) cpSync(migrated, folder, { recursive: true })
-  const persistTo = ['--persist-to', folder]
-  const settings = Object.entries({
+  cpSync(join(PREPARED, 'state', 'v3'), folder, { recursive: true })
+  const { workerOptions: shared }: { workerOptions: V4WorkerOptionsShape } =
+    unstable_getMiniflareWorkerOptions(join(ROOT, 'wrangler.toml'))
+  const bindings = {
+    ...shared.bindings,
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
     ENCRYPTION_KEY: 'node-tests-secret-of-32-characters!!',
     AUTH_SECRET: 'node-tests-secret-of-32-characters!!',
@@ -43,13 +60,35 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
     ALLOW_PRIVATE_URLS: 'true',
     WEBHOOK_RETRY_DELAYS: '1',
     ...vars,
-  }).flatMap(([name, value]) => ['--var', `${name}:${value}`])
-  const options = ['--port', '0', '--log-level', 'error', ...persistTo, ...settings]
+  }
   let log = ''
-  const server = await startDevServer(options, (text) => (log += text))
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      // Passkeys require a name.
+      host: 'localhost',
+      port: 0,
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      handleStructuredLogs({ level, message }) {
+        if (level === 'error') log += `${message}\n`
+      },
+      resourcePersistencePath: folder,
+      workers: [
+        {
+          ...shared,
+          ...buildWorker('src/index.ts', join(PREPARED, 'worker')),
+          name: 'try-on',
+          bindings,
+        },
+      ],
+    }),
+  )
+  const { port } = await miniflare.ready
+  const url = `http://localhost:${port}`
+  const database = await miniflare.getD1Database('DB')
 
   async function operator<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${server.url}/operator${path}`, {
+    const response = await fetch(`${url}/operator${path}`, {
       method,
       headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
       ...(body && { body: JSON.stringify(body) }),
@@ -58,16 +97,16 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
     return (response.status === 204 ? undefined : await response.json()) as T
   }
   return {
-    url: server.url,
+    url,
     operator,
     log: () => log,
     newOrganisation: (body = {}) =>
       operator('POST', '/organisations', { name: 'Acme Fashion', ...body }),
-    sql(command) {
-      wrangler('d1', 'execute', 'DB', '--local', ...persistTo, '--command', command)
+    async sql(command) {
+      await database.batch(command.split(';').map((statement) => database.prepare(statement)))
     },
     async close() {
-      await server.stop()
+      await miniflare.dispose()
       rmSync(folder, { recursive: true, force: true })
       if (process.env['SHOW_SERVER_LOG']) process.stderr.write(log)
     },
