@@ -193,8 +193,8 @@ export const jobs = new Hono<ApiApp>()
 
       const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
       if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
-      const latest = await waitForJob({ env: c.env, job, seconds: waitSeconds })
-      return c.json(presentJob({ env: c.env, baseUrl: baseUrlOf(c), job: latest }))
+      const latest = await waitForJob(c.env, job, waitSeconds)
+      return c.json(presentJob(c.env, baseUrlOf(c), latest))
     },
   )
 

@@ -144,10 +144,9 @@ export const tryOn = new Hono<ApiApp>().post(
     if (waitSeconds > 0) {
       c.header('Preference-Applied', `wait=${waitSeconds}`)
       const pending = await findJob(c.env, job.jobId)
-      const latest =
-        pending && (await waitForJob({ env: c.env, job: pending, seconds: waitSeconds }))
+      const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
       if (latest && isFinal(latest.status)) {
-        return c.json(presentJob({ env: c.env, baseUrl, job: latest }), 200)
+        return c.json(presentJob(c.env, baseUrl, latest), 200)
       }
     }
     return c.json(presentSubmitted(job, caller.mode), 202)

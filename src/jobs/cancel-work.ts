@@ -10,37 +10,21 @@ export async function cancelWorkOf(
   { id, engine: name, engineHandle }: Readonly<JobRow>,
 ): Promise<void> {
   const engine = name === null ? undefined : enginesOf(env).named(name)
-  if (engine && engineHandle !== null) await cancelWork({ id, engine, handle: engineHandle })
+  if (engine && engineHandle !== null) await cancelWork(id, engine, engineHandle)
 }
 
 /** Cancels a start that succeeds after the deadline. */
-export async function cancelLateStart({
-  job: { id },
-  engine,
-  work,
-}: {
-  job: { id: string }
-  engine: Engine
-  work: Promise<Progress>
-}): Promise<void> {
+export async function cancelLateStart(jobId: string, engine: Engine, work: Promise<Progress>) {
   const progress = await work.catch(() => undefined) // without a handle there is nothing to cancel
   if (!progress || progress.done) return
-  await cancelWork({ id, engine, handle: progress.handle })
+  await cancelWork(jobId, engine, progress.handle)
 }
 
-async function cancelWork({
-  id,
-  engine,
-  handle,
-}: {
-  id: string
-  engine: Engine
-  handle: string
-}): Promise<void> {
+async function cancelWork(jobId: string, engine: Engine, handle: string) {
   try {
     await engine.cancel?.(handle)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    log.warn('work not cancelled', { jobId: id, engine: engine.name, reason })
+    log.warn('work not cancelled', { jobId, engine: engine.name, reason })
   }
 }

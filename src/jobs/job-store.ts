@@ -88,15 +88,7 @@ export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | u
 }
 
 /** Up to `limit` jobs of one organisation in no particular order, for deletion. */
-export const findJobsOf = ({
-  env,
-  organisationId,
-  limit,
-}: {
-  env: Env
-  organisationId: string
-  limit: number
-}): Promise<Pick<JobRow, 'id' | 'status'>[]> =>
+export const findJobsOf = (env: Env, organisationId: string, limit: number) =>
   jobsDatabase(env, organisationId)
     .select({ id: jobs.id, status: jobs.status })
     .from(jobs)

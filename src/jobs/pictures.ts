@@ -6,33 +6,22 @@ import { inputKey, outputKey, thumbnailKey } from '../platform/signing/signed-ur
 const KEYS_PER_DELETE = 1_000
 
 /** Stores an input copy, an upload or a thumbnail. Outputs are stored by jobs/store-output. */
-export const storePicture = ({
-  env,
-  key,
-  picture: { bytes, format },
-}: {
-  env: Env
-  key: string
-  picture: ImageFile
-}): Promise<void> => storeObject({ env, key, format, open: () => bytes })
+export const storePicture = (env: Env, key: string, { bytes, format }: ImageFile) =>
+  storeObject(env, key, { format, open: () => bytes })
 
 /**
  * @param open returns the whole file; called again for a second try
  * @param engine the engine that generated the picture, stored as metadata of an output
  */
-export async function storeObject({
-  env,
-  key,
-  format,
-  open,
-  engine,
-}: {
-  env: Env
-  key: string
-  format: ImageFormat
-  open: () => Uint8Array | ReadableStream
-  engine?: string
-}): Promise<void> {
+export async function storeObject(
+  env: Env,
+  key: string,
+  {
+    format,
+    open,
+    engine,
+  }: { format: ImageFormat; open: () => Uint8Array | ReadableStream; engine?: string },
+): Promise<void> {
   const put = () =>
     env.IMAGES.put(key, open(), {
       httpMetadata: { contentType: contentTypeOf(format) },
@@ -69,7 +58,7 @@ export async function storeThumbnail({
   thumbnail: Uint8Array<ArrayBuffer>
 }): Promise<void> {
   const key = thumbnailKey(jobId)
-  await storePicture({ env, key, picture: { bytes: thumbnail, format: 'jpeg' } })
+  await storePicture(env, key, { bytes: thumbnail, format: 'jpeg' })
   // The output may have been deleted since it was read. `deletePictures` deletes it before the thumbnail, so
   // either this finds no output, or the thumbnail is deleted after this.
   const output = await env.IMAGES.head(outputKey(jobId, outputFormat)).catch(() => null)
@@ -81,15 +70,11 @@ export async function storeThumbnail({
  * every format, and then the thumbnail, including objects that no row refers to. May be repeated.
  * @param uploads keys of uploads to delete as well
  */
-export async function deletePictures({
-  env,
-  jobIds,
-  uploads = [],
-}: {
-  env: Env
-  jobIds: readonly string[]
-  uploads?: readonly string[]
-}): Promise<void> {
+export async function deletePictures(
+  env: Env,
+  jobIds: readonly string[],
+  uploads: readonly string[] = [],
+): Promise<void> {
   const ofJobs = jobIds.flatMap((jobId) => [
     ...IMAGE_FORMATS.map((format) => outputKey(jobId, format)),
     ...inputKeysOf(jobId),

@@ -106,15 +106,7 @@ export function presentListedJob(linkTo: LinkTo, job: ListedRow): z.infer<typeof
 }
 
 /** The complete form. */
-export function presentJob({
-  env,
-  baseUrl,
-  job,
-}: {
-  env: Env
-  baseUrl: string
-  job: JobWithEvent
-}): z.infer<typeof Job> {
+export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infer<typeof Job> {
   return {
     ...presentListedJob(linksFrom(env, baseUrl), job),
     webhook_url: job.webhookUrl,

@@ -1,7 +1,7 @@
 // Reads one job, with an optional wait for its end, or a page of a list.
 import { pageOf, type Page } from '../domain/page.ts'
-import { listJobs, type ListedRow } from './reports/job-lists.ts'
-import { findJob, type JobFilter, type JobWithEvent } from './job-store.ts'
+import { listJobs, type ListedRow, type ListQuery } from './reports/job-lists.ts'
+import { findJob, type JobWithEvent } from './job-store.ts'
 import { isFinal } from '../domain/job.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { log } from '../platform/log.ts'
@@ -26,15 +26,7 @@ const READ_AFTER_MS = [1_000, 5_000, 15_000]
  * @param job as last read
  * @returns the job after the wait
  */
-export async function waitForJob({
-  env,
-  job,
-  seconds,
-}: {
-  env: Env
-  job: JobWithEvent
-  seconds: number
-}): Promise<JobWithEvent> {
+export async function waitForJob(env: Env, job: JobWithEvent, seconds: number) {
   if (seconds === 0 || isFinal(job.status)) return job
   const startedAt = Date.now()
   const endMs = seconds * 1_000
@@ -67,15 +59,6 @@ async function endOf(env: Env, job: JobWithEvent, ms: number): Promise<true> {
 }
 
 /** Reads a page of an organisation's jobs, newest first. */
-export async function listPage({
-  limit,
-  ...query
-}: {
-  env: Env
-  organisationId: string
-  filter: JobFilter
-  limit: number
-  beforeId: string | undefined
-}): Promise<Page<ListedRow>> {
+export async function listPage({ limit, ...query }: ListQuery): Promise<Page<ListedRow>> {
   return pageOf(await listJobs({ ...query, limit: limit + 1 }), limit)
 }

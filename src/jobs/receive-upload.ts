@@ -63,7 +63,7 @@ export async function receiveUpload({
     const picture = inspectImage(bytes)
     if ('problem' in picture) return picture
     const key = uploadKey(newId('upl'), organisationId, picture.format)
-    await storePicture({ env, key, picture })
+    await storePicture(env, key, picture)
     return uploadLink(env, baseUrl, key)
   }
   try {

@@ -13,26 +13,18 @@ import { storeObject } from './pictures.ts'
  * @throws JobFailure `generation_failed` when the picture is truncated or malformed, so that it cannot be
  * marked
  */
-export async function storeOutput({
-  env,
-  jobId,
-  picture: { bytes, format },
-  engine,
-}: {
-  env: Env
-  jobId: string
-  picture: ImageFile
-  engine: string | null
-}): Promise<string> {
+export async function storeOutput(
+  env: Env,
+  { jobId, engine }: { jobId: string; engine: string | null },
+  { bytes, format }: ImageFile,
+): Promise<string> {
   const parts = withMetadata(bytes, format, markOf(jobId, engine ?? 'placeholder'))
   if ('corrupt' in parts) {
     throw new JobFailure('generation_failed', `the output cannot be marked: ${parts.corrupt}`)
   }
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const key = outputKey(jobId, format)
-  await storeObject({
-    env,
-    key,
+  await storeObject(env, key, {
     format,
     // A stream, because joining the parts would copy a picture of up to 20 MB.
     open: () => streamOf(parts).pipeThrough(new FixedLengthStream(length)),

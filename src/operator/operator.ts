@@ -188,7 +188,7 @@ export const operator = new Hono<OperatorApp>()
     const job = await findJob(c.env, c.req.param('jobId'))
     if (!job) throw new AppError('not_found', 'No job with this id.')
     return c.json({
-      ...presentJob({ env: c.env, baseUrl: baseUrlOf(c), job }),
+      ...presentJob(c.env, baseUrlOf(c), job),
       org_id: job.organisationId,
       engine: job.engine,
       attempts: job.attempts,

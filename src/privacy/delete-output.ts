@@ -33,7 +33,7 @@ export async function deleteOutput(
   const uploads = [modelImageUrl, garmentImageUrl].flatMap(
     (url) => (url === null ? null : uploadKeyOf(env, owner, url)) ?? [],
   )
-  await deletePictures({ env, jobIds: [jobId], uploads })
+  await deletePictures(env, [jobId], uploads)
   if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((value) => value === null)) {
     return
   }

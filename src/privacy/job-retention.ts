@@ -117,7 +117,7 @@ async function purgePages(
   const deleted = new Set(
     [...recent.filter(({ mode }) => mode === 'test'), ...old].map(({ id }) => id),
   )
-  await deletePictures({ env, jobIds: [...new Set([...withoutPictures, ...deleted])] })
+  await deletePictures(env, [...new Set([...withoutPictures, ...deleted])])
   const hasMore = [pictures, recent, old].some(({ length }) => length === PAGE)
   const rows = await deleteRows(env, organisation.id, [...deleted], withoutPictures)
   await recordPurge(env, organisation, {

@@ -119,12 +119,12 @@ async function deleteOrganisation(
     return postpone(id, 'reserved credits')
 
   for (;;) {
-    const jobs = await findJobsOf({ env, organisationId: id, limit: JOBS_PER_PAGE })
+    const jobs = await findJobsOf(env, id, JOBS_PER_PAGE)
     if (jobs.length === 0) break
     if (budget.pages-- <= 0) return
     if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'unfinished job')
     const ids = jobs.map((job) => job.id)
-    await deletePictures({ env, jobIds: ids })
+    await deletePictures(env, ids)
     await deleteJobs(env, id, ids)
   }
   for (const deletePage of [deleteEvents, deleteAuditEntries]) {

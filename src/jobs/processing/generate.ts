@@ -183,7 +183,7 @@ async function start(job: ClaimedJob, engine: Engine, input: EngineInput): Promi
     else job.recordHandle(engine.name, progress.handle)
     return progress
   } catch (error) {
-    if (error instanceof DeadlineExceeded) waitUntil(cancelLateStart({ job, engine, work }))
+    if (error instanceof DeadlineExceeded) waitUntil(cancelLateStart(job.id, engine, work))
     if (!engine.paid) throw error
     const failure = error instanceof JobFailure ? error : crashed(engine, error)
     job.recordFailedStart(failure.work)

@@ -34,8 +34,8 @@ export async function inputsOf(
   memory: JobMemory,
 ): Promise<Inputs> {
   const [model, garment] = await Promise.allSettled([
-    inputOf({ env, job, memory, role: 'model', url: job.modelImageUrl }),
-    inputOf({ env, job, memory, role: 'garment', url: job.garmentImageUrl }),
+    inputOf(env, job, memory, 'model'),
+    inputOf(env, job, memory, 'garment'),
   ])
   // Waits for both, so that the same pair of images always causes the same error.
   if (model.status === 'rejected') throw model.reason
@@ -66,19 +66,8 @@ const mayHaveCopies = (job: Readonly<JobRow>) =>
     job.engineHandle !== null ||
     job.ambiguousStarts > 0)
 
-async function inputOf({
-  env,
-  job,
-  memory,
-  role,
-  url,
-}: {
-  env: Env
-  job: Readonly<JobRow>
-  memory: JobMemory
-  role: Role
-  url: string | null
-}) {
+async function inputOf(env: Env, job: Readonly<JobRow>, memory: JobMemory, role: Role) {
+  const url = role === 'model' ? job.modelImageUrl : job.garmentImageUrl
   if (url === null) throw new JobFailure('internal_error', `the ${role} URL is deleted`)
   const { baseUrl = job.baseUrl } = settingsOf(env)
   const { organisationId } = job
@@ -97,7 +86,7 @@ async function inputOf({
 
   let stored: Promise<void> | undefined = copy ? Promise.resolve() : undefined
   const storeCopy = () => {
-    stored ??= storePicture({ env, key, picture }).catch((cause: unknown) => {
+    stored ??= storePicture(env, key, picture).catch((cause: unknown) => {
       stored = undefined
       // Engines request the URL before they call their provider, so nothing was started.
       throw new JobFailure('internal_error', 'an input could not be copied', {

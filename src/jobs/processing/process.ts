@@ -60,7 +60,7 @@ export async function processJob({
   ackTimer = new AckTimer(),
   ...message
 }: JobMessage & { env: Env; ackTimer?: AckTimer }): Promise<ProcessResult> {
-  if (message.mode === 'test') return claimAndProcess({ env, message, ackTimer })
+  if (message.mode === 'test') return claimAndProcess(env, message, ackTimer)
   const { organisationId = '' } = message
   const slot = slots.enter(organisationId)
   if (!slot) {
@@ -73,7 +73,7 @@ export async function processJob({
     await slots.start(slot, async () => (await standingOf(env, organisationId)).isPaying)
     const ackAfterMs = slots.hasSlow(organisationId) ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
     ackTimer.start(ackAfterMs, () => slots.acknowledged(slot))
-    const result = await claimAndProcess({ env, message, ackTimer, slot })
+    const result = await claimAndProcess(env, message, ackTimer, slot)
     ackTimer.stop()
     if (result.done || !ackTimer.isExpired) return result
     await sendJob(env, message, { delaySeconds: result.retryAfterSeconds })
@@ -96,7 +96,7 @@ export async function giveUpJob({
   const seenAt = Date.now()
   const { claimed, found } = await claimJob({ env, jobId, organisationId })
   if (!claimed) {
-    await skipUnclaimed({ env, jobId, found, seenAt })
+    await skipUnclaimed(env, jobId, found, seenAt)
     return
   }
   addLogFields(idsOf(claimed))
@@ -109,20 +109,15 @@ export async function giveUpJob({
   await apply(env, job, await lastStep(env, job, latest))
 }
 
-async function claimAndProcess({
-  env,
-  message: { jobId, organisationId, swept = false },
-  ackTimer,
-  slot,
-}: {
-  env: Env
-  message: JobMessage
-  ackTimer: AckTimer
-  slot?: Slot
-}): Promise<ProcessResult> {
+async function claimAndProcess(
+  env: Env,
+  { jobId, organisationId, swept = false }: JobMessage,
+  ackTimer: AckTimer,
+  slot?: Slot,
+): Promise<ProcessResult> {
   const seenAt = Date.now()
   const { claimed, found, isPaying } = await claimJob({ env, jobId, organisationId })
-  if (!claimed) return skipUnclaimed({ env, jobId, found, seenAt })
+  if (!claimed) return skipUnclaimed(env, jobId, found, seenAt)
   addLogFields(idsOf(claimed))
   const job = new ClaimedJob(env, claimed)
   const memory = new JobMemory(pictureMemory, {
@@ -157,17 +152,12 @@ async function claimAndProcess({
  * job is held by a scenario, withdrawn by a scenario, or of a suspended organisation.
  * @param seenAt an instant before the claim, ms since 1970: the hold may have ended since the claim
  */
-async function skipUnclaimed({
-  env,
-  jobId,
-  found,
-  seenAt,
-}: {
-  env: Env
-  jobId: string
-  found: JobRow | undefined
-  seenAt: number
-}): Promise<ProcessResult> {
+async function skipUnclaimed(
+  env: Env,
+  jobId: string,
+  found: JobRow | undefined,
+  seenAt: number,
+): Promise<ProcessResult> {
   if (!found) log.warn('message for a job that does not exist', { jobId })
   else if (isFinal(found.status)) await settleAgain(env, [found])
   else if (found.status === 'pending') {
@@ -242,7 +232,7 @@ async function requeue(
 
 async function complete(env: Env, job: ClaimedJob, image: ImageFile): Promise<void> {
   const { engine } = job.row
-  const key = await storeOutput({ env, jobId: job.id, picture: image, engine })
+  const key = await storeOutput(env, { jobId: job.id, engine }, image)
   const isEnded = await end(env, job, {
     status: 'completed',
     outputFormat: image.format,

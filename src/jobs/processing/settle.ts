@@ -40,7 +40,7 @@ export async function settleProcessed(
   await settle(env, { jobs: [job], addedEventIds })
   if (job.mode === 'test' || job.status === 'completed') return deleteInputs(env, before)
   // An attempt may have stored an output and crashed. Best effort: retention deletes what remains.
-  await deletePictures({ env, jobIds: [job.id] }).catch((error: unknown) =>
+  await deletePictures(env, [job.id]).catch((error: unknown) =>
     log.error('pictures not deleted', error, { jobId: job.id }),
   )
 }

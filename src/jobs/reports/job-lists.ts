@@ -59,20 +59,23 @@ const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Condition
 
 const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 
-/** One organisation's jobs, newest first. @param beforeId the last job of the previous page */
+export interface ListQuery {
+  env: Env
+  organisationId: string
+  filter: JobFilter
+  limit: number
+  /** The last job of the previous page. */
+  beforeId?: string | undefined
+}
+
+/** One organisation's jobs, newest first. */
 export async function listJobs({
   env,
   organisationId,
   filter: { workspaceId, status, createdAfter, createdBefore },
   limit,
   beforeId: pageEnd,
-}: {
-  env: Env
-  organisationId: string
-  filter: JobFilter
-  limit: number
-  beforeId?: string | undefined
-}): Promise<ListedRow[]> {
+}: ListQuery): Promise<ListedRow[]> {
   const firstId = createdAfter && firstIdSince('job', createdAfter.getTime())
   // The last job of a previous page is in the range itself.
   const beforeId = pageEnd ?? (createdBefore && firstIdSince('job', createdBefore.getTime()))
@@ -101,12 +104,7 @@ export const listJobRows = ({
   organisationId,
   limit,
   beforeId,
-}: {
-  env: Env
-  organisationId: string
-  limit: number
-  beforeId?: string | undefined
-}): Promise<JobRow[]> =>
+}: Omit<ListQuery, 'filter'>): Promise<JobRow[]> =>
   jobsDatabase(env, organisationId)
     .select()
     .from(jobs)
