@@ -191,7 +191,7 @@ async function attemptDelivery(
   if (leaseHeld && delaySeconds !== null) {
     await enqueue(env, { eventId, organisationId: event.organisationId }, delaySeconds)
   }
-  if (disabled) await reportDisabledReceiver({ env, baseUrl, failed: claimed })
+  if (disabled) await reportDisabledReceiver(env, claimed, baseUrl)
   else if (outcome.status !== 'delivered') await reportFailingReceiver(env, claimed)
 }
 

@@ -1,7 +1,7 @@
 // The SQL of the list of deliveries with its filters. There is no index for the filters, since each
 // would cost a row written for every event. A page reads at most `MAX_SCANNED` events instead, along the
 // index of the organisation's events.
-import { and, asc, count, desc, eq, gt, gte, isNull, lt, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNull, lt, type SQL } from 'drizzle-orm'
 import { inWorkspaces, type WorkspaceIds } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase, type Database } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
@@ -57,27 +57,23 @@ export interface Scan {
   isPartial: boolean
 }
 
+interface ScanQuery {
+  filter: DeliveryFilter
+  start: PageStart
+  limit: number
+}
+
 /** Reads a page, newest first. */
-export async function scanDeliveries(
-  env: Env,
-  organisationId: string,
-  { filter, start, limit }: { filter: DeliveryFilter; start: PageStart; limit: number },
-): Promise<Scan> {
-  const options = { filter, start, limit }
-  const first = await scan(env, organisationId, { ...options, maxScanned: FIRST_SCAN })
-  if (!first.isPartial) return first
-  return scan(env, organisationId, { ...options, maxScanned: MAX_SCANNED })
+export async function scanDeliveries(env: Env, organisationId: string, query: ScanQuery) {
+  const first = await scan(env, organisationId, query, FIRST_SCAN)
+  return first.isPartial ? scan(env, organisationId, query, MAX_SCANNED) : first
 }
 
 async function scan(
   env: Env,
   organisationId: string,
-  {
-    filter,
-    start,
-    limit,
-    maxScanned,
-  }: { filter: DeliveryFilter; start: PageStart; limit: number; maxScanned: number },
+  { filter, start, limit }: ScanQuery,
+  maxScanned: number,
 ): Promise<Scan> {
   const db = jobsDatabase(env, organisationId)
   const isForwards = start.after !== undefined
@@ -127,50 +123,27 @@ async function scan(
 }
 
 /** The ids of the failed events of a filter: at most `MAX_RESENT` of the latest `MAX_SCANNED`. */
-export async function findFailedEvents(
-  env: Env,
-  organisationId: string,
-  filter: DeliveryFilter,
-): Promise<string[]> {
-  const scanned = failedEvents(env, organisationId, filter)
-  const rows = await jobsDatabase(env, organisationId)
-    .select({ id: scanned.id })
-    .from(scanned)
-    .innerJoin(jobs, eq(jobs.id, scanned.jobId))
-    .where(resendable(scanned, organisationId, filter))
-    .orderBy(desc(scanned.id))
-    .limit(MAX_RESENT)
+export async function findFailedEvents(env: Env, organisationId: string, filter: DeliveryFilter) {
+  const rows = await selectFailed(env, organisationId, filter).limit(MAX_RESENT)
   return rows.map(({ id }) => id)
 }
 
 /** How many events `findFailedEvents` finds, without its limit. */
-export async function countFailedEvents(
-  env: Env,
-  organisationId: string,
-  filter: DeliveryFilter,
-): Promise<number> {
-  const scanned = failedEvents(env, organisationId, filter)
-  const [row] = await jobsDatabase(env, organisationId)
-    .select({ events: count() })
+export const countFailedEvents = async (env: Env, organisationId: string, filter: DeliveryFilter) =>
+  jobsDatabase(env, organisationId).$count(selectFailed(env, organisationId, filter))
+
+function selectFailed(env: Env, organisationId: string, filter: DeliveryFilter) {
+  const db = jobsDatabase(env, organisationId)
+  const range = rangeOf(organisationId, filter, {})
+  const scanned = scannedEvents(db, range, desc(webhookEvents.id), MAX_SCANNED)
+  const isFailed = conditionsOf(scanned, { ...filter, status: 'failed' })
+  return db
+    .select({ id: scanned.id })
     .from(scanned)
     .innerJoin(jobs, eq(jobs.id, scanned.jobId))
-    .where(resendable(scanned, organisationId, filter))
-  return row?.events ?? 0
+    .where(and(isFailed, hasEndpoint(organisationId, scanned.endpointId)))
+    .orderBy(desc(scanned.id))
 }
-
-const failedEvents = (env: Env, organisationId: string, filter: DeliveryFilter) =>
-  scannedEvents(
-    jobsDatabase(env, organisationId),
-    rangeOf(organisationId, filter, {}),
-    desc(webhookEvents.id),
-    MAX_SCANNED,
-  )
-
-const resendable = (scanned: Scanned, organisationId: string, filter: DeliveryFilter) =>
-  and(
-    conditionsOf(scanned, { ...filter, status: 'failed' }),
-    hasEndpoint(organisationId, scanned.endpointId),
-  )
 
 const rangeOf = (organisationId: string, { jobId }: DeliveryFilter, start: PageStart) =>
   and(

@@ -74,15 +74,7 @@ export async function reportFailingReceiver(env: Env, failed: Failed): Promise<v
 }
 
 /** Informs members by email, if email is set up. Best effort: the console also shows the receiver. */
-export async function reportDisabledReceiver({
-  env,
-  baseUrl,
-  failed,
-}: {
-  env: Env
-  baseUrl: string
-  failed: Failed
-}): Promise<void> {
+export async function reportDisabledReceiver(env: Env, failed: Failed, baseUrl: string) {
   const { organisationId, receiver } = failed.receiver
   log.warn('webhook endpoint disabled', { organisationId, receiver })
   await mailAbout(env, failed, endpointDisabledEmail(nameOf(failed)), baseUrl)
