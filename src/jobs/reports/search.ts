@@ -71,12 +71,8 @@ export async function searchJobs({
   ...search
 }: JobSearch & { cursor?: SearchCursor; limit: number }): Promise<SearchPage> {
   const isAscending = cursor !== undefined && 'after' in cursor
-  const range = rangeAt(search.filter, cursor)
-  const end = await scanEnd(search, range, isAscending)
-  const found = await findBetween(search, upTo(range, end, isAscending), {
-    isAscending,
-    limit: limit + 1,
-  })
+  const { range, end } = await scannedRange(search, cursor, isAscending)
+  const found = await findBetween(search, range, { isAscending, limit: limit + 1 })
   const hasMore = found.length > limit
   const rows = found.slice(0, limit)
   const searchedTo = hasMore ? null : end
@@ -99,9 +95,8 @@ export interface Matches {
 
 /** Counts the matches. */
 export async function countMatches(search: JobSearch): Promise<Matches> {
-  const range = rangeAt(search.filter, undefined)
-  const end = await scanEnd(search, range, false)
-  const ids = idsIn(search, upTo(range, end, false), { limit: COUNT_LIMIT + 1 })
+  const { range, end } = await scannedRange(search, undefined, false)
+  const ids = idsIn(search, range, { isAscending: false, limit: COUNT_LIMIT + 1 })
   const [row] = await jobsDatabase(search.env, search.organisationId).all<{ matches: number }>(
     sql`select count(*) as matches from (${ids})`,
   )
@@ -121,10 +116,8 @@ export async function neighboursOf(
   const search = { ...scope, filter: { ...filter, mode: ownMode } }
   const neighbour = async (isAscending: boolean): Promise<string | null> => {
     const cursor = isAscending ? { after: jobId } : { before: jobId }
-    const range = rangeAt(search.filter, cursor)
-    const end = await scanEnd(search, range, isAscending)
-    const options = { isAscending, limit: 1 }
-    const [found] = await findBetween(search, upTo(range, end, isAscending), options)
+    const { range } = await scannedRange(search, cursor, isAscending)
+    const [found] = await findBetween(search, range, { isAscending, limit: 1 })
     return found?.id ?? null
   }
   const [newerId, olderId] = await Promise.all([neighbour(true), neighbour(false)])
@@ -161,10 +154,6 @@ const rangeAt = (filter: Filter, cursor: SearchCursor): IdRange =>
         ? { first: after(cursor.after) }
         : { before: cursor.before },
   )
-
-/** The part of a range that a search reads before it stops at `end`. */
-const upTo = (range: IdRange, end: string | null, isAscending: boolean): IdRange =>
-  end === null ? range : intersection(range, isAscending ? { before: after(end) } : { first: end })
 
 function intersection(one: IdRange, other: IdRange): IdRange {
   const firsts = [one.first, other.first].filter((id) => id !== undefined)
@@ -224,33 +213,35 @@ const matching = ({ filter, workspaceIds }: JobSearch): SQL | undefined =>
     inWorkspaces(workspaceIds),
   )
 
-/** The last id that a search of this range may read; null when the whole range is within SCAN_LIMIT. */
-async function scanEnd(
-  search: JobSearch,
-  range: IdRange,
-  isAscending: boolean,
-): Promise<string | null> {
+/**
+ * The range that a search may read from a cursor on.
+ * @returns `end`: the last id of it; null when the whole list is within SCAN_LIMIT
+ */
+async function scannedRange(search: JobSearch, cursor: SearchCursor, isAscending: boolean) {
+  const range = rangeAt(search.filter, cursor)
   const [row] = await jobsDatabase(search.env, search.organisationId).all<{ id: string }>(
     sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)} where ${inRange(search, range)}
       order by ${inOrder(isAscending)} limit 1 offset ${SCAN_LIMIT - 1}`,
   )
-  return row?.id ?? null
+  if (!row) return { range, end: null }
+  const read = isAscending ? { before: after(row.id) } : { first: row.id }
+  return { range: intersection(range, read), end: row.id }
 }
 
 const inOrder = (isAscending: boolean) => (isAscending ? asc(jobs.id) : desc(jobs.id))
 
 interface Take {
-  isAscending?: boolean
+  isAscending: boolean
   limit: number
 }
 
 /** The query for the ids of the matches in a range. */
-const idsIn = (search: JobSearch, range: IdRange, { isAscending = false, limit }: Take): SQL =>
+const idsIn = (search: JobSearch, range: IdRange, { isAscending, limit }: Take): SQL =>
   sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)}
     where ${and(inRange(search, range), matching(search))}
     order by ${inOrder(isAscending)} limit ${limit}`
 
-const findBetween = (search: JobSearch, range: IdRange, take: Take & { isAscending: boolean }) =>
+const findBetween = (search: JobSearch, range: IdRange, take: Take) =>
   jobsDatabase(search.env, search.organisationId)
     .select(FOUND)
     .from(jobs)
