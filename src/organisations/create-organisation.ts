@@ -46,7 +46,7 @@ export async function createOrganisation({
   const test = newApiKey({ organisationId, mode: 'test', name: 'First test key' })
   const live = newApiKey({ organisationId, mode: 'live', name: 'First live key' })
   const { name, plan, regionCode } = organisation
-  await grantSignUpCredits({ env, organisation, amount: credits })
+  await grantSignUpCredits(env, organisation, credits)
   await database(env).batch(
     organisationInserts({
       env,

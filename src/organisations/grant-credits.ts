@@ -40,15 +40,11 @@ export async function addCredits(request: OrganisationRequest & Grant): Promise<
  * Grants the first credits of an organisation, once. Runs before its row is inserted: credits without
  * a row cannot be used, while a row without credits would be a customer who never received them.
  */
-export async function grantSignUpCredits({
-  env,
-  organisation,
-  amount,
-}: {
-  env: Env
-  organisation: Pick<OrganisationRow, 'id' | 'regionCode'>
-  amount: number
-}): Promise<void> {
+export async function grantSignUpCredits(
+  env: Env,
+  organisation: Pick<OrganisationRow, 'id' | 'regionCode'>,
+  amount: number,
+): Promise<void> {
   await newOrganisationStub(env, organisation).grant({
     amount,
     reason: 'Credits at sign-up',

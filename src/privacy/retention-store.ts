@@ -32,16 +32,9 @@ interface OldRows {
   where: (slice: number) => SQL | undefined
 }
 
-const inAccounts = (table: SQLiteTable, where: OldRows['where']): OldRows => ({
-  table,
-  isSharded: false,
-  where,
-})
-const inShards = (table: SQLiteTable, where: OldRows['where']): OldRows => ({
-  table,
-  isSharded: true,
-  where,
-})
+type Where = OldRows['where']
+const inAccounts = (table: SQLiteTable, where: Where) => ({ table, isSharded: false, where })
+const inShards = (table: SQLiteTable, where: Where) => ({ table, isSharded: true, where })
 
 /** Tables with an index by age. */
 const INDEXED: Record<string, OldRows> = {

@@ -121,7 +121,7 @@ export async function completeOnboarding(
   const claimed = await claimFreeCredits(env, { email, organisationId })
   const freeCredits = claimed ? FREE_CREDITS : 0
   const placed = { id: organisationId, regionCode }
-  if (claimed) await grantSignUpCredits({ env, organisation: placed, amount: freeCredits })
+  if (claimed) await grantSignUpCredits(env, placed, freeCredits)
   const { key, row } = newApiKey({
     organisationId,
     mode: 'test',
