@@ -44,15 +44,8 @@ export async function cancelJob(request: OrganisationRequest & { jobId: string }
  *   recorded
  * @throws AppError not_found or job_not_cancellable
  */
-export async function withdrawJob({
-  env,
-  jobId,
-  actor = SYSTEM,
-}: {
-  env: Env
-  jobId: string
-  actor?: Actor
-}): Promise<JobRow> {
+export async function withdrawJob(request: { env: Env; jobId: string; actor?: Actor }) {
+  const { env, jobId, actor = SYSTEM } = request
   const { ended, addedEventIds, found } = await endRecorded(env, jobId, actor)
   if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('not_found', 'No job with this id.')
@@ -80,13 +73,8 @@ async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndRe
 }
 
 /** Withdraws the pending jobs of an organisation that is suspended or scheduled for deletion. */
-export async function withdrawAllPending({
-  env,
-  organisationId,
-}: {
-  env: Env
-  organisationId: string
-}): Promise<void> {
+export async function withdrawAllPending(request: { env: Env; organisationId: string }) {
+  const { env, organisationId } = request
   // The queue consumer withdraws jobs beyond the maximum number of batches.
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const { ended, addedEventIds } = await withdrawPending(env, organisationId)

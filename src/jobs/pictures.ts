@@ -46,17 +46,13 @@ export async function loadPicture(
 }
 
 /** Stores the thumbnail of an output, unless the output is deleted. */
-export async function storeThumbnail({
-  env,
-  jobId,
-  outputFormat,
-  thumbnail,
-}: {
+export async function storeThumbnail(request: {
   env: Env
   jobId: string
   outputFormat: ImageFormat
   thumbnail: Uint8Array<ArrayBuffer>
 }): Promise<void> {
+  const { env, jobId, outputFormat, thumbnail } = request
   const key = thumbnailKey(jobId)
   await storePicture(env, key, { bytes: thumbnail, format: 'jpeg' })
   // The output may have been deleted since it was read. `deletePictures` deletes it before the thumbnail, so

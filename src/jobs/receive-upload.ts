@@ -44,17 +44,13 @@ const contentLengthOf = (headers: Headers): number =>
  * Stores the body of a request. The caller has called `Organisation.admitUpload` with `uploadBytesOf`.
  * Does not read a body whose length is known to be too large.
  */
-export async function receiveUpload({
-  env,
-  baseUrl,
-  organisationId,
-  request,
-}: {
+export async function receiveUpload(upload: {
   env: Env
   baseUrl: string
   organisationId: string
   request: Request
 }): Promise<StoredUpload | RejectedUpload> {
+  const { env, baseUrl, organisationId, request } = upload
   if (contentLengthOf(request.headers) > MAX_IMAGE_BYTES) return { problem: 'too_large' }
   const receive = async (): Promise<StoredUpload | RejectedUpload> => {
     const bytes = await readImage(request)

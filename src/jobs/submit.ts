@@ -35,17 +35,13 @@ export interface JobRequest {
  * @throws when the job may not be stored. A repeated request with the same Idempotency-Key then stores
  * the job. Without a key or a repetition, its credit is released.
  */
-export async function submitJob({
-  env,
-  caller,
-  baseUrl,
-  request,
-}: {
+export async function submitJob(submission: {
   env: Env
   caller: Caller
   baseUrl: string
   request: JobRequest
 }): Promise<RequestResult<Admission>> {
+  const { env, caller, baseUrl, request } = submission
   const organisation = organisationStub(env, caller.organisationId)
   const rejection =
     caller.mode === 'test' && rejectionOf([request.modelImageUrl, request.garmentImageUrl])

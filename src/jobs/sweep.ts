@@ -69,15 +69,12 @@ export interface SweptJobs {
  * its lease, once per lease unless `sweepAt` passes again. A pending job of a mode in `queued` is probably
  * in its queue, so it needs a message only after `PENDING_MAX_WAIT_MS`.
  */
-export async function takeSweptJobs({
-  db,
-  queued,
-  limit,
-}: {
+export async function takeSweptJobs(page: {
   db: Database
   queued: readonly Mode[]
   limit: number
 }): Promise<SweptJobs> {
+  const { db, queued, limit } = page
   const now = Date.now()
   const isDue = sql`case ${jobs.status} when 'pending' then ${jobs.sweepAt} <= ${now}
     else ${jobs.dueAt} <= ${now - SWEEP_AFTER_DUE_MS}

@@ -18,15 +18,8 @@ const MAILBOX_SIZE = 50
  * Does not throw. Failures are logged, and every page that sends email can send it again.
  * @returns whether it was sent
  */
-export async function sendEmail({
-  env,
-  to,
-  email,
-}: {
-  env: Env
-  to: string
-  email: Email
-}): Promise<boolean> {
+export async function sendEmail(message: { env: Env; to: string; email: Email }) {
+  const { env, to, email } = message
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     storeInMailbox(to, email)

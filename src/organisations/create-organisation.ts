@@ -65,14 +65,7 @@ export async function createOrganisation({
 }
 
 /** The statements that insert an organisation with its workspace and keys, and record its creation. */
-export function organisationInserts({
-  env,
-  actor,
-  organisation,
-  workspace,
-  keys,
-  details,
-}: {
+export function organisationInserts(created: {
   env: Env
   actor: Actor
   organisation: OrganisationRow
@@ -81,6 +74,7 @@ export function organisationInserts({
   /** The details of the audit entry. */
   details: NonNullable<AuditEntry['details']>
 }) {
+  const { env, actor, organisation, workspace, keys, details } = created
   const db = database(env)
   return [
     db.insert(organisations).values(organisation),

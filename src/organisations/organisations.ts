@@ -37,17 +37,13 @@ export async function findOrganisation(
  * A page of all organisations, oldest first. For operators.
  * @param afterId the last organisation of the previous page
  */
-export async function listOrganisations({
-  env,
-  actor,
-  limit,
-  afterId,
-}: {
+export async function listOrganisations(page: {
   env: Env
   actor: Actor
   limit: number
   afterId?: string | undefined
 }): Promise<OrganisationRow[]> {
+  const { env, actor, limit, afterId } = page
   requireOperator(actor)
   return database(env)
     .select()

@@ -50,15 +50,12 @@ const claimStatements = preparedBatch((db) => [
  *   earlier version
  * @returns the claimed job, if any, the job as stored after the call, and whether its organisation pays
  */
-export async function claimJob({
-  env,
-  jobId,
-  organisationId,
-}: {
+export async function claimJob(request: {
   env: Env
   jobId: string
   organisationId?: string | undefined
 }): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined; isPaying: boolean }> {
+  const { env, jobId, organisationId } = request
   // Read before the claim: a job that is claimed just after the suspension was claimable just before.
   // If a crash follows, nothing has changed. The suspension withdraws what is still pending.
   const ownerId = organisationId ?? (await ownerOf(jobsDatabase(env, jobId), jobId))
@@ -88,28 +85,17 @@ async function ownerOf(db: Database, jobId: string): Promise<string | undefined>
  * @param job the state to write; its own `dueAt` identifies the claim
  * @returns false, without a write, when the claim has been lost
  */
-export async function saveClaim({
-  env,
-  job,
-  dueAt,
-  failure,
-}: {
+export async function saveClaim(progress: {
   env: Env
   job: Readonly<JobRow>
   dueAt: Date
   failure?: FailureRecord | undefined
 }): Promise<boolean> {
+  const { env, job, dueAt, failure } = progress
   const { engine, engineHandle, ambiguousStarts, attempts } = job
   const result = await jobsDatabase(env, job.id)
     .update(jobs)
-    .set({
-      engine,
-      engineHandle,
-      ambiguousStarts,
-      attempts,
-      ...failure,
-      dueAt,
-    })
+    .set({ engine, engineHandle, ambiguousStarts, attempts, ...failure, dueAt })
     .where(
       and(
         eq(jobs.id, job.id),

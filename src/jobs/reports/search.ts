@@ -5,8 +5,9 @@ import { and, asc, desc, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase } from '../../platform/db/database.ts'
 import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
-import { isFinal, type JobErrorCode, type JobStatus, type Mode } from '../../domain/job.ts'
+import { isFinal, type JobErrorCode, type Mode } from '../../domain/job.ts'
 import { firstIdSince } from '../../platform/ids.ts'
+import type { JobFilter } from '../job-store.ts'
 import { LISTED } from './job-lists.ts'
 
 /** How many entries of an index one step of a search reads. */
@@ -22,19 +23,13 @@ export interface JobSearch {
   workspaceIds: string[] | null
 }
 
-export interface JobSearchFilter {
+export interface JobSearchFilter extends JobFilter {
   mode: Mode
-  status?: JobStatus | undefined
-  workspaceId?: string | undefined
   errorCode?: JobErrorCode | undefined
   /** The id of an API key, or `console`. */
   apiKeyId?: string | undefined
   /** The start of an id, or any part of one. */
   idPart?: string | undefined
-  /** Jobs created at this instant or later. */
-  createdAfter?: Date | undefined
-  /** Jobs created before this instant. */
-  createdBefore?: Date | undefined
 }
 
 type Filter = Omit<JobSearchFilter, 'mode'> & { mode: Mode | SQL<Mode> }

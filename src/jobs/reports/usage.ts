@@ -18,16 +18,13 @@ export interface Usage {
  * Reads the credits that live jobs of an organisation have consumed since the first of the month: one for
  * each completed job.
  */
-export async function usageOf({
-  env,
-  organisationId,
-  now,
-}: {
+export async function usageOf(request: {
   env: Env
   organisationId: string
   /** ms since 1970 */
   now: number
 }): Promise<Usage> {
+  const { env, organisationId, now } = request
   const today = new Date(now)
   const first = monthStart(today).getTime() / DAY_MS
   const { periods } = await countsPerDay(

@@ -72,15 +72,12 @@ export async function createDefaultEndpoint(
 }
 
 /** The default URLs of organisations, by their ids. For operators. */
-export async function defaultUrlsOf({
-  env,
-  actor,
-  organisations: rows,
-}: {
+export async function defaultUrlsOf(request: {
   env: Env
   actor: Actor
   organisations: OrganisationRow[]
 }): Promise<Map<string, string | null>> {
+  const { env, actor, organisations: rows } = request
   requireOperator(actor)
   const urls = new Map(rows.map(({ id, defaultWebhookUrl }) => [id, defaultWebhookUrl]))
   const idsByShard = Map.groupBy(urls.keys(), shardOf)
