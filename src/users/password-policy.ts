@@ -19,17 +19,13 @@ let common: Set<string> | undefined
  * @param names of the user's organisations
  * @returns a message that says what to change; undefined for a good password
  */
-export async function passwordProblem({
-  env,
-  password,
-  email,
-  names = [],
-}: {
+export async function passwordProblem(choice: {
   env: Env
   password: string
   email: string
   names?: string[]
 }): Promise<string | undefined> {
+  const { env, password, email, names = [] } = choice
   const text = password.toLowerCase()
   if (text === email) return 'The password must not be your email address.'
   if (isRepetitive(text)) {

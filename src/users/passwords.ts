@@ -18,15 +18,12 @@ export type CredentialCheck =
   | { result: 'correct'; user: User; twoFactor: boolean }
 
 /** Checks an email address and password. Takes as long for an unknown address as for a wrong password. */
-export async function checkCredentials({
-  env,
-  email,
-  password,
-}: {
+export async function checkCredentials(request: {
   env: Env
   email: string
   password: string
 }): Promise<CredentialCheck> {
+  const { env, email, password } = request
   const context = await contextOf(env)
   const found = await database(env)
     .select({
@@ -85,15 +82,12 @@ export async function verifyAddress(env: Env, userId: string): Promise<boolean> 
 }
 
 /** Verifies an address and replaces its password. @returns false if it was already verified */
-export async function verifyAddressWithPassword({
-  env,
-  user,
-  password,
-}: {
+export async function verifyAddressWithPassword(request: {
   env: Env
   user: User
   password: string
 }): Promise<boolean> {
+  const { env, user, password } = request
   const db = database(env)
   const hash = await hashPassword(env, password)
   const unverified = eq(users.emailVerified, false)

@@ -104,19 +104,14 @@ export async function revokeSessions(request: UserRequest & { which: Which }): P
  * @param device such as "Firefox on Linux"
  * @param mayMail whether another email is within the budget. Called for emails that would be sent
  */
-export async function notifyNewSignIn({
-  env,
-  userId,
-  device,
-  ipAddress,
-  mayMail,
-}: {
+export async function notifyNewSignIn(signIn: {
   env: Env
   userId: string
   device: string
   ipAddress: string | null
   mayMail: () => Promise<boolean>
 }): Promise<void> {
+  const { env, userId, device, ipAddress, mayMail } = signIn
   if (!canSendEmail(env)) return
   try {
     const at = new Date()
