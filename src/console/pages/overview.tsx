@@ -1,33 +1,22 @@
 // The start page: credits, the statistics of jobs and webhooks in the current mode, and the plan.
 import { Hono } from 'hono'
 import { useContext } from 'hono/jsx'
-import { z } from 'zod'
 import { invitationsTo } from '../../organisations/invitations.ts'
-import { listWorkspaces } from '../../organisations/workspaces.ts'
-import {
-  readStatistics,
-  STATISTICS_RANGES,
-  type JobFigures,
-  type Statistics,
-  type StatisticsRange,
-} from '../../jobs/reports/job-statistics.ts'
+import type { JobFigures, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
 import { formatCredits, nameOfPlan } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
-import { readWebhookStatistics, type WebhookStatistics } from '../../webhooks/webhook-statistics.ts'
-import { RecentValues } from '../../platform/recent-values.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Button, FilterSelect } from '../components/form.tsx'
 import { GoLiveChecklist, goLiveSteps } from './go-live-checklist.tsx'
 import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../components/text.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { withQuery } from '../forms.ts'
 import { DisabledEndpoints } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
-import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
+import { activitySections, RANGES, readActivity, type Activity } from './overview-activity.tsx'
 
 const RANGE_LABELS: Record<StatisticsRange, string> = {
   '24h': '24 hours',
@@ -35,23 +24,8 @@ const RANGE_LABELS: Record<StatisticsRange, string> = {
   '30d': '30 days',
   '90d': '90 days',
 }
-/** The number of jobs from which on counting costs more than the rest of the page. */
-const MANY_JOBS = 100
-/** Numbers of many jobs may be a minute old. Those of few are current, so that a first job is seen at once. */
-const numbers = new RecentValues<[Statistics, WebhookStatistics]>({
-  ttlMs: 60_000,
-  maxEntries: 500,
-})
 /** How often the figures are read again while the page is visible. */
 const LIVE_SECONDS = 30
-const RANGES = Object.keys(STATISTICS_RANGES) as StatisticsRange[]
-
-/** Ignores invalid filters: users may edit the URL. */
-const Query = z.object({
-  range: z.enum(RANGES).catch('30d'),
-  workspace: z.string().optional(),
-})
-
 export const overview = new Hono<ConsoleApp>()
   .get('/', showOverview)
   // console.js polls this fragment.
@@ -60,7 +34,7 @@ export const overview = new Hono<ConsoleApp>()
       organisationStub(c.env, c.var.membership.organisation.id).creditStatus(),
       permits(c.var.membership.role, 'jobs') ? readActivity(c) : null,
     ])
-    return memberFragment(c, <LiveFigures c={c} balance={credits.balance} activity={activity} />)
+    return memberFragment(c, liveFigures(c, credits.balance, activity))
   })
 
 async function showOverview(c: ConsoleContext) {
@@ -94,8 +68,8 @@ async function showOverview(c: ConsoleContext) {
         />
       )}
       {activity && <RangeAndWorkspace {...activity} />}
-      <LiveFigures c={c} balance={credits.balance} activity={activity} />
-      {activity && <Sections c={c} {...activity} />}
+      {liveFigures(c, credits.balance, activity)}
+      {activity && activitySections(c, activity)}
       <Section id="organisation-heading" title="Organisation">
         <Details
           rows={[
@@ -114,13 +88,7 @@ async function showOverview(c: ConsoleContext) {
   )
 }
 
-interface LiveProps {
-  c: ConsoleContext
-  balance: number
-  activity: Activity | null
-}
-
-const LiveFigures = ({ c, balance, activity }: LiveProps) => (
+const liveFigures = (c: ConsoleContext, balance: number, activity: Activity | null) => (
   <section
     aria-label="Figures"
     data-live={withQuery(pathOf(c, '/live'), c.req.query())}
@@ -139,39 +107,6 @@ const LiveFigures = ({ c, balance, activity }: LiveProps) => (
     />
   </section>
 )
-
-type Activity = Awaited<ReturnType<typeof readActivity>>
-
-/** What the filters of the page select. */
-async function readActivity(c: ConsoleContext) {
-  const { range, workspace } = Query.parse(c.req.query())
-  const listing = listWorkspaces(scopeOf(c))
-  const selected =
-    workspace === undefined ? undefined : (await listing).find(({ id }) => id === workspace)
-  const selection = { ...scopeOf(c), mode: c.var.mode, workspaceId: selected?.id }
-  const { periods, periodMs } = STATISTICS_RANGES[range]
-  const now = Date.now()
-  const since = (Math.floor(now / periodMs) - periods + 1) * periodMs
-  const { role, workspaceIds } = c.var.membership
-  const { organisationId, mode, workspaceId } = selection
-  // Who may see the numbers is a part of the key: the rights are those of this request.
-  const key = [organisationId, role, workspaceIds, mode, range, workspaceId]
-  const [[statistics, webhooks], failingEndpoints, workspaces] = await Promise.all([
-    numbers.get(
-      key,
-      () =>
-        Promise.all([
-          readStatistics({ ...selection, range, now }),
-          readWebhookStatistics({ ...selection, since }),
-        ]),
-      ([{ total, otherMode }]) => total + otherMode > MANY_JOBS,
-    ),
-    listFailingReceivers(scopeOf(c)),
-    listing,
-  ])
-  const disabledEndpoints = failingEndpoints.filter(({ disabledAt }) => disabledAt !== null)
-  return { range, since, workspaces, selected, statistics, webhooks, disabledEndpoints }
-}
 
 const RangeAndWorkspace = ({ range, workspaces, selected }: Activity) => (
   <div class="bar">
@@ -227,21 +162,6 @@ function figuresOf(c: ConsoleContext, { statistics }: Activity): FiguresProps['f
       </>,
     ],
   ]
-}
-
-const Sections = ({ c, ...activity }: Activity & { c: ConsoleContext }) => {
-  const { statistics, range, since, selected } = activity
-  if (statistics.total === 0) return <NoJobs c={c} statistics={statistics} />
-  return (
-    <>
-      <Charts mode={c.var.mode} statistics={statistics} range={range} />
-      <Errors statistics={statistics} since={since} workspaceId={selected?.id} />
-      <Webhooks
-        webhooks={activity.webhooks}
-        disabledEndpoints={activity.disabledEndpoints?.length}
-      />
-    </>
-  )
 }
 
 /** Rounded down, so that 100% means that no job failed. Null when no job has ended. */
