@@ -1,8 +1,10 @@
-// The checkout of the sandbox, and the page where the holder of a card confirms a payment.
+// The checkout of the sandbox, the page where the holder of a card confirms a payment, and what the pages of the
+// sandbox share. The key of a page is in its query, which is never logged.
 import { Hono } from 'hono'
+import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import { formatMoney } from '../../billing/money.ts'
-import { describeCard } from '../../billing/sandbox/cards.ts'
+import { describeCard, TEST_CARDS, testCard } from '../../billing/sandbox/cards.ts'
 import { isOpen, statusOf, type SandboxPayment } from '../../billing/sandbox/sandbox-state.ts'
 import {
   confirmCheckout,
@@ -12,17 +14,11 @@ import {
 import { baseUrlOf } from '../../http/base-url.ts'
 import { Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/text.tsx'
+import { RadioCards } from '../components/radio-cards.tsx'
+import { guestPage, SandboxBanner, type Anchor } from '../components/layout.tsx'
 import { Details } from '../components/section.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
-import {
-  CardChoice,
-  CardFields,
-  keyOf,
-  messagePage,
-  sandboxPage,
-  unknownPage,
-} from './sandbox-parts.tsx'
 
 type Checkout = SandboxPayment & { returnUrl: string; cancelUrl: string }
 
@@ -161,4 +157,81 @@ const confirmPage = (c: ConsoleContext, checkout: Checkout) =>
         </div>
       </PostForm>
     </article>,
+  )
+
+export const keyOf = (c: ConsoleContext) => c.req.query('key') ?? ''
+
+/** A chosen card as its last four digits. The number is neither stored nor shown again. */
+export const CardChoice = z.object({
+  number: z.string('Select a card.').transform((number, context) => {
+    const card = testCard(number)
+    if (card !== null) return card
+    const message = 'Only test cards are accepted. Never enter a real card number here.'
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  }),
+})
+/** The test cards as radio buttons. */
+export const CardFields = () => (
+  <RadioCards
+    name="number"
+    legend="Test card"
+    value={TEST_CARDS[0]?.number}
+    options={TEST_CARDS.map(({ number, effect }) => ({
+      value: number,
+      label: number.replace(/(.{4})(?=.)/g, '$1 '),
+      note: <small>{effect}</small>,
+    }))}
+  />
+)
+
+interface SandboxPage {
+  title: string
+  status?: 404 | 409
+  state?: FormState
+  /** The link to the service. */
+  back?: Anchor
+}
+
+/** A page of the sandbox. @param content with its heading */
+export const sandboxPage = (c: ConsoleContext, { back, ...options }: SandboxPage, content: Child) =>
+  guestPage(
+    c,
+    options,
+    <>
+      <SandboxBanner />
+      {back && (
+        <p class="breadcrumb">
+          <a href={back[0]}>← {back[1]}</a>
+        </p>
+      )}
+      {content}
+    </>,
+  )
+
+const messagePage = (
+  c: ConsoleContext,
+  options: SandboxPage,
+  message: string,
+  [href, text]: Anchor,
+) =>
+  sandboxPage(
+    c,
+    options,
+    <article>
+      <h1>{options.title}</h1>
+      <p>{message}</p>
+      <a href={href} role="button">
+        {text}
+      </a>
+    </article>,
+  )
+
+/** The page of an address that is wrong, or that is not valid any more. */
+export const unknownPage = (c: ConsoleContext) =>
+  messagePage(
+    c,
+    { title: 'Payment page not found', status: 404 },
+    'The address of this page is wrong or has expired. Start again from the billing page.',
+    ['/console/billing', 'Go to billing'],
   )

@@ -17,8 +17,14 @@ import { Notice } from '../components/text.tsx'
 import { Details } from '../components/section.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
-import { sandboxCheckout } from './sandbox-checkout.tsx'
-import { CardChoice, CardFields, keyOf, sandboxPage, unknownPage } from './sandbox-parts.tsx'
+import {
+  CardChoice,
+  CardFields,
+  keyOf,
+  sandboxCheckout,
+  sandboxPage,
+  unknownPage,
+} from './sandbox-checkout.tsx'
 
 /** Invoices remain when another provider is set. */
 const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
