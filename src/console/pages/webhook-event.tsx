@@ -4,12 +4,16 @@ import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isEventId } from '../../platform/ids.ts'
-import { readDelivery, readEvent } from '../../webhooks/delivery/read-deliveries.ts'
+import {
+  readDelivery,
+  readEvent,
+  type AttemptDetails,
+} from '../../webhooks/delivery/read-deliveries.ts'
+import type { Fidelity } from '../../webhooks/delivery/request.ts'
 import { resendEvent } from '../../webhooks/delivery/resend.ts'
-import { StatusBadge, Link, Notice, Timestamp } from '../components/text.tsx'
+import { StatusBadge, Link, Notice, Timestamp, formatDuration } from '../components/text.tsx'
 import { Breadcrumb, memberFragment, memberPage } from '../components/layout.tsx'
-import { CopyableId } from '../components/copyable-text.tsx'
-import { DeliveryAttempt } from '../components/delivery-attempt.tsx'
+import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Details, EmptyState } from '../components/section.tsx'
 import { liveSecondsOf } from '../components/deliveries-table.tsx'
@@ -33,15 +37,12 @@ export const webhookEvent = new Hono<ConsoleApp>()
       <>
         <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' }} />
         <h1>{event.type}</h1>
-        <EventSection c={c} delivery={delivery} />
+        {eventSection(c, delivery)}
       </>,
     )
   })
   // console.js polls this fragment until the event is delivered or has failed.
-  .get('/:eventId/live', async (c) => {
-    const delivery = await readOwnDelivery(c)
-    return memberFragment(c, <EventSection c={c} delivery={delivery} />)
-  })
+  .get('/:eventId/live', async (c) => memberFragment(c, eventSection(c, await readOwnDelivery(c))))
   .post('/:eventId/resend', async (c) => {
     const event = await readEvent({ ...scopeOf(c), eventId: eventIdIn(c) })
     const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
@@ -62,12 +63,9 @@ function eventIdIn(c: ConsoleContext): string {
 const readOwnDelivery = (c: ConsoleContext) =>
   readDelivery({ ...scopeOf(c), eventId: eventIdIn(c) })
 
-interface EventProps {
-  c: ConsoleContext
-  delivery: Awaited<ReturnType<typeof readDelivery>>
-}
+type Delivery = Awaited<ReturnType<typeof readDelivery>>
 
-const EventSection = ({ c, delivery: { source, attempts } }: EventProps) => {
+function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
   const { event, endpoint } = source
   const sent = c.req.query('sent')
   const isOpen = !isDeliveryFinal(event.status)
@@ -123,9 +121,81 @@ const EventSection = ({ c, delivery: { source, attempts } }: EventProps) => {
       )}
       <h2>Attempts</h2>
       {attempts.length === 0 && <EmptyState title="No attempts yet" />}
-      {attempts.map((details, index) => (
-        <DeliveryAttempt details={details} isLatest={index === 0} />
-      ))}
+      {attempts.map((details, index) => attemptOf(details, index === 0))}
     </section>
   )
 }
+
+const NOTES: Record<Fidelity, string> = {
+  exact: 'This is the exact body that was sent. It matches the signature.',
+  pictures_deleted:
+    'The pictures of the job have been deleted since, so output_url is null here. The body that was sent had a link.',
+  not_verified:
+    'This body is recreated from the job, but it does not match the signature: the signing secret or the configuration of the service has changed since the attempt.',
+}
+
+/** What was sent and what was received. @param isLatest shows them without a click */
+function attemptOf({ attempt, request }: AttemptDetails, isLatest: boolean) {
+  const { number, at, responseStatus, durationMs, responseBody, responseHeaders, error } = attempt
+  const isSuccess = responseStatus !== null && responseStatus >= 200 && responseStatus < 300
+  return (
+    <article class="attempt" aria-label={`Attempt ${number}`}>
+      <p>
+        <strong>Attempt {number}</strong>{' '}
+        <span class={`badge ${isSuccess ? 'good' : 'bad'}`}>{responseStatus ?? 'no response'}</span>{' '}
+        <span class="muted">
+          <Timestamp as="second" at={at} />, {formatDuration(durationMs)}
+        </span>
+      </p>
+      {error && <p class="error-text">{error}</p>}
+      {request && (
+        <details id={`request-${number}`} open={isLatest || undefined}>
+          <summary>Request</summary>
+          <h3>Headers</h3>
+          <Headers of={`request of attempt ${number}`} headers={request.headers} />
+          <h3>Body</h3>
+          <p class={request.fidelity === 'exact' ? 'muted' : 'notice info'}>
+            {NOTES[request.fidelity]}
+          </p>
+          <CopyableText label={`Request body of attempt ${number}`} text={request.body} />
+          <details>
+            <summary>Formatted body</summary>
+            <pre tabindex={0} role="group" aria-label={`Formatted body of attempt ${number}`}>
+              <code>{JSON.stringify(JSON.parse(request.body), null, 2)}</code>
+            </pre>
+          </details>
+        </details>
+      )}
+      {responseStatus !== null && (
+        <details id={`response-${number}`} open={isLatest || !request || undefined}>
+          <summary>Response</summary>
+          {responseHeaders && responseHeaders.length > 0 && (
+            <>
+              <h3>Headers</h3>
+              <Headers of={`response to attempt ${number}`} headers={responseHeaders} />
+            </>
+          )}
+          {responseHeaders && <h3>Body</h3>}
+          {responseBody ? (
+            <pre tabindex={0} role="group" aria-label={`Response to attempt ${number}`}>
+              <code>{responseBody}</code>
+            </pre>
+          ) : (
+            <p class="muted">The response body was empty.</p>
+          )}
+        </details>
+      )}
+    </article>
+  )
+}
+
+const Headers = ({ of, headers }: { of: string; headers: [name: string, value: string][] }) => (
+  <dl class="headers" aria-label={`Headers of the ${of}`}>
+    {headers.map(([name, value]) => (
+      <div>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
