@@ -109,25 +109,19 @@ export const EndpointFields = ({ endpoint }: { endpoint?: EndpointRow }) => {
   )
 }
 
-/** What is known about the latest deliveries of an organisation. */
-export interface EndpointHealth {
-  failing: FailingReceiverRow[]
-  outcomes: EndpointOutcome[]
-}
-
-interface EndpointListProps {
-  endpoints: EndpointRow[]
-  health: EndpointHealth
-}
-
-export const EndpointList = ({ endpoints, health }: EndpointListProps) => (
+/** @param failing and `outcomes`: what is known about the latest deliveries of the organisation */
+export const endpointTable = (
+  endpoints: EndpointRow[],
+  failing: FailingReceiverRow[],
+  outcomes: EndpointOutcome[],
+) => (
   <Table
     label="Endpoints"
     columns={['Endpoint', 'Events', 'Mode', 'Status', 'Last success', 'Last failure']}
     rows={endpoints.map((endpoint) => {
       const { id, name, url, types, mode } = endpoint
       const isDefault = id === DEFAULT_ENDPOINT
-      const outcome = outcomeOf(health, endpoint)
+      const outcome = outcomeOf(endpoint, outcomes)
       return [
         <>
           {isDefault ? (
@@ -141,7 +135,7 @@ export const EndpointList = ({ endpoints, health }: EndpointListProps) => (
         </>,
         isDefault ? 'All events without a URL of the job' : typesText(types),
         mode ?? 'both',
-        <EndpointStatus endpoint={endpoint} failing={health.failing} />,
+        endpointStatus(endpoint, failing),
         <RecentTime at={outcome?.succeededAt} />,
         <RecentTime at={outcome?.failedAt} />,
       ]
@@ -153,7 +147,7 @@ const typesText = (types: EventType[]) =>
   types.length === EVENT_TYPES.length ? 'All events' : types.join(', ')
 
 /** The outcomes of the default endpoint are those of its URL: jobs with a URL of their own have others. */
-const outcomeOf = ({ outcomes }: EndpointHealth, { id, url }: EndpointRow) =>
+const outcomeOf = ({ id, url }: EndpointRow, outcomes: EndpointOutcome[]) =>
   outcomes.find(({ endpointId, ...outcome }) =>
     endpointId === null ? id === DEFAULT_ENDPOINT && outcome.url === url : endpointId === id,
   )
@@ -161,12 +155,7 @@ const outcomeOf = ({ outcomes }: EndpointHealth, { id, url }: EndpointRow) =>
 const RecentTime = ({ at }: { at: Date | null | undefined }) =>
   at ? <Timestamp at={at} /> : <span class="muted">None recently</span>
 
-interface EndpointStatusProps {
-  endpoint: EndpointRow
-  failing: FailingReceiverRow[]
-}
-
-export const EndpointStatus = ({ endpoint: { id, enabled }, failing }: EndpointStatusProps) => {
+export function endpointStatus({ id, enabled }: EndpointRow, failing: FailingReceiverRow[]) {
   const row = failing.find(({ receiver }) => receiver === id)
   if (!enabled) return <span class="badge off">disabled</span>
   if (!row) return <span class="badge good">active</span>
@@ -227,16 +216,11 @@ export const TestEvent = ({ endpoints }: { endpoints: EndpointRow[] }) => {
   )
 }
 
-interface DisabledEndpointsProps {
-  endpoints: FailingReceiver[]
-  canEnable?: boolean
-}
-
 /**
  * A banner for the overview and the webhooks page; empty without disabled endpoints.
  * @param canEnable whether the member may change webhooks
  */
-export const DisabledEndpoints = ({ endpoints, canEnable = true }: DisabledEndpointsProps) =>
+export const disabledEndpointsCard = (endpoints: FailingReceiver[], canEnable: boolean) =>
   endpoints.length === 0 ? null : (
     <section class="card disabled-endpoints" aria-labelledby="disabled-heading">
       <h2 id="disabled-heading">

@@ -10,6 +10,7 @@ import {
   type Sample,
 } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
+import type { CreditStatus } from '../../credits/rpc.ts'
 import type { Role } from '../../jobs/processing/fetch-image.ts'
 import { previewUrl } from '../playground-pictures.ts'
 import type { FormState } from '../forms.ts'
@@ -20,15 +21,13 @@ import { isId } from '../../platform/ids.ts'
 import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 
-interface FormProps {
-  c: ConsoleContext
-  state: FormState
-  workspaces: WorkspaceRow[]
-  /** The credit balance; null if it is unknown. */
-  balance: number | null
-}
-
-export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => (
+/** @param credits null if their status is unknown */
+export const playgroundForm = (
+  c: ConsoleContext,
+  state: FormState,
+  workspaces: WorkspaceRow[],
+  credits: CreditStatus | null,
+) => (
   <PostForm to="/playground" fields={{ nonce: crypto.randomUUID() }} state={state} data-playground>
     {workspaces.length === 0 && (
       <Notice kind="bad">
@@ -44,9 +43,9 @@ export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => 
       hints={{
         test: 'Placeholder result, free',
         live:
-          balance === null
+          credits === null
             ? 'Real result, 1 credit'
-            : `Real result, 1 credit (${formatCount(Math.max(0, balance))} left)`,
+            : `Real result, 1 credit (${formatCount(Math.max(0, credits.balance))} left)`,
       }}
     />
     <div class="submit">
@@ -145,39 +144,30 @@ function sampleLink(
   )
 }
 
-interface ResultProps {
-  /** The address of the state of a job, which console.js follows. */
-  live: string | undefined
-  jobId: string | undefined
-}
-
-export const PlaygroundResult = ({ live, jobId }: ResultProps) => (
+/** @param job whose state console.js follows */
+export const playgroundResult = (c: ConsoleContext, job: JobRow | undefined) => (
   <section class="card result" aria-labelledby="result">
     <h2 id="result">Result</h2>
     <div data-run-result>
-      {live ? (
-        <section data-live={live} aria-label="Job" />
+      {job ? (
+        <section data-live={pathOf(c, `/jobs/${job.id}/live`)} aria-label="Job" />
       ) : (
         <div class="frame">
           <span>The result appears here</span>
         </div>
       )}
     </div>
-    <p data-job-link hidden={jobId === undefined || undefined}>
-      <Link to={`/jobs/${jobId ?? ''}`}>Open the job</Link>
+    <p data-job-link hidden={!job || undefined}>
+      <Link to={`/jobs/${job?.id ?? ''}`}>Open the job</Link>
     </p>
   </section>
 )
 
-interface HistoryProps {
-  c: ConsoleContext
-  jobs: JobRow[]
-  /** The job whose pictures are in the form. */
-  current: string | undefined
-}
-
-/** The strip of the latest jobs. A click loads the pictures of a job into the form. */
-export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
+/**
+ * The strip of the latest jobs. A click loads the pictures of a job into the form.
+ * @param current the job whose pictures are in the form
+ */
+export const playgroundHistory = (c: ConsoleContext, jobs: JobRow[], current?: JobRow) => (
   <section data-history aria-labelledby="history">
     {jobs.length > 0 && (
       <>
@@ -187,7 +177,7 @@ export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
             <li>
               <Link
                 to={`/playground?job=${job.id}`}
-                aria-current={job.id === current ? 'true' : undefined}
+                aria-current={job.id === current?.id ? 'true' : undefined}
               >
                 <span class="frame">{thumbnailOf(c, job)}</span>
                 <Timestamp at={job.createdAt} />

@@ -69,17 +69,10 @@ export const RoleTable = () => (
   </Section>
 )
 
-interface WorkspaceNamesProps {
-  workspaceIds: string[] | null
-  workspaces: WorkspaceRow[]
-}
-
 /** The workspaces of a member or invitation, as a cell of a table. */
-export const WorkspaceNames = ({ workspaceIds, workspaces }: WorkspaceNamesProps) =>
-  workspaceIds === null ? (
+export const workspaceNames = (workspaceIds: string[] | null, workspaces: WorkspaceRow[]) =>
+  workspaceIds?.map((id) => workspaces.find((one) => one.id === id)?.name ?? id).join(', ') ?? (
     <span class="muted">All</span>
-  ) : (
-    <>{workspaceIds.map((id) => workspaces.find((one) => one.id === id)?.name ?? id).join(', ')}</>
   )
 
 interface RoleFieldsProps {

@@ -37,7 +37,7 @@ export async function billingPage(
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {view.problem && <Notice kind="bad">{view.problem}</Notice>}
       <PlanNotices view={view} />
-      <Summary view={view} credits={credits} usage={usage} />
+      {summary(view, credits, usage)}
       <Tabs
         label="Billing"
         shown={shown}
@@ -58,13 +58,7 @@ export async function billingPage(
   )
 }
 
-interface SummaryProps {
-  view: BillingView
-  credits: CreditStatus
-  usage: Usage
-}
-
-const Summary = ({ view, credits, usage }: SummaryProps) => {
+function summary(view: BillingView, credits: CreditStatus, usage: Usage) {
   const { account, organisation, terms, money, count } = view
   const renews = account?.subscriptionStatus === 'active' && account.nextPlan !== 'starter'
   return (

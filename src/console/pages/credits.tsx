@@ -110,7 +110,7 @@ export const credits = new Hono<ConsoleApp>()
             />
             <Link to={withQuery(`${PATH}/ledger.csv`, filter)}>Download CSV</Link>
           </div>
-          <Entries page={page} filter={filter} readsJobs={readsAllJobs(c)} />
+          {ledgerTable(c, page, filter)}
           <Pages
             links={{
               Newest: before !== undefined && withQuery(PATH, filter),
@@ -183,13 +183,7 @@ const Months = ({ months }: { months: MonthTotals[] }) => (
   </Section>
 )
 
-interface EntriesProps {
-  page: LedgerPage
-  filter: Filter
-  readsJobs: boolean
-}
-
-const Entries = ({ page: { entries, nextBefore }, filter, readsJobs }: EntriesProps) => {
+function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, filter: Filter) {
   const isFiltered = filter.kind !== undefined || filter.month !== undefined
   if (entries.length === 0) {
     const matching = `No matching entries${nextBefore === null ? '' : ' on this page'}`
@@ -207,7 +201,7 @@ const Entries = ({ page: { entries, nextBefore }, filter, readsJobs }: EntriesPr
         signed(entry.change),
         format(entry.balance),
         format(entry.reserved),
-        entry.jobId && readsJobs ? (
+        entry.jobId && readsAllJobs(c) ? (
           <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
         ) : (
           entry.reason

@@ -192,9 +192,8 @@ async function keyPage(
               <Button kind="secondary">Save limits</Button>
             </PostForm>
           </Section>
-          {c.var.membership.organisation.deleteAfter === null && (
-            <RollForm apiKey={key} to={`${page}/roll`} state={roll} />
-          )}
+          {c.var.membership.organisation.deleteAfter === null &&
+            rollForm(key, `${page}/roll`, roll)}
           <Section id="revoke" title="Revoke" card>
             <p>Requests with this key will be rejected immediately. You cannot undo this.</p>
             <ActionForm
@@ -210,13 +209,7 @@ async function keyPage(
   )
 }
 
-interface RollFormProps {
-  apiKey: ListedApiKey
-  to: string
-  state: FormState
-}
-
-const RollForm = ({ apiKey: { name: label, revokedAt }, to, state }: RollFormProps) => (
+const rollForm = ({ name: label, revokedAt }: ListedApiKey, to: string, state: FormState) => (
   <Section id="roll" title="Replace" card>
     <p>
       Creates a new key with the name “{label}”. The old key continues to work for the time that you

@@ -94,6 +94,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const ofMode = all.filter((key) => key.mode === mode)
   const active = ofMode.filter(isActive)
   const ended = ofMode.filter((key) => !isActive(key))
+  const use = await readCreditUse(scopeOf(c), active)
   const inOtherMode = all.filter((key) => key.mode !== mode && isActive(key)).length
   const otherMode = <OtherMode mode={mode} count={inOtherMode} noun="API key" />
   return memberPage(
@@ -114,10 +115,10 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
           <Table
             label="API keys"
             columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
-            rows={(await withLimits(c, active, workspaces)).map(({ key, limits }) => [
+            rows={active.map((key) => [
               <KeyLink to={key} />,
               <KeyText of={key} />,
-              limits.map((text, index) =>
+              limitTexts(key, workspaces, use.get(key.id)).map((text, index) =>
                 index === 0 ? text : <span class="subline">{text}</span>,
               ),
               <Created of={key} />,
@@ -140,17 +141,11 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
           change and revoke API keys.
         </p>
       )}
-      {mayManage && membership.organisation.deleteAfter === null && (
-        <NewKeyForm state={state} mode={mode} workspaces={workspaces} />
-      )}
+      {mayManage &&
+        membership.organisation.deleteAfter === null &&
+        newKeyForm(mode, workspaces, state)}
     </>,
   )
-}
-
-/** The keys with their limits as texts. */
-async function withLimits(c: ConsoleContext, keys: ListedApiKey[], workspaces: WorkspaceRow[]) {
-  const use = await readCreditUse(scopeOf(c), keys)
-  return keys.map((key) => ({ key, limits: limitTexts(key, workspaces, use.get(key.id)) }))
 }
 
 const Revoke = ({ apiKey: { id, name: label } }: { apiKey: ListedApiKey }) => (
@@ -197,13 +192,7 @@ const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
   </>
 )
 
-interface NewKeyProps {
-  state: FormState
-  mode: Mode
-  workspaces: WorkspaceRow[]
-}
-
-const NewKeyForm = ({ state, mode, workspaces }: NewKeyProps) => (
+const newKeyForm = (mode: Mode, workspaces: WorkspaceRow[], state: FormState) => (
   <Section id="new-key" title="Create an API key" card>
     <PostForm to="/settings/api-keys" state={state} fields={{ id: newId('key') }}>
       <Field

@@ -14,7 +14,7 @@ import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { withQuery } from '../forms.ts'
-import { DisabledEndpoints } from '../components/endpoints.tsx'
+import { disabledEndpointsCard } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
 import { activitySections, RANGES, readActivity, type Activity } from './overview-activity.tsx'
 
@@ -40,12 +40,13 @@ export const overview = new Hono<ConsoleApp>()
 async function showOverview(c: ConsoleContext) {
   const { organisation, role } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
+  const canDevelop = permitsUnlimited(c.var.membership, 'develop')
   const creditStatus = organisationStub(c.env, organisation.id).creditStatus()
   const [credits, invited, activity, goLive] = await Promise.all([
     creditStatus,
     invitationsTo(c.env, c.var.user.email),
     permits(role, 'jobs') ? readActivity(c) : null,
-    permitsUnlimited(c.var.membership, 'develop') ? goLiveSteps(c, creditStatus) : null,
+    canDevelop ? goLiveSteps(c, creditStatus) : null,
   ])
   const billingLink = (to: string, text: string) =>
     permits(role, 'billing') ? <Link to={to}>{text}</Link> : text
@@ -61,12 +62,7 @@ async function showOverview(c: ConsoleContext) {
         </Notice>
       ))}
       {goLive && <GoLiveChecklist steps={goLive} />}
-      {activity && (
-        <DisabledEndpoints
-          endpoints={activity.disabledEndpoints}
-          canEnable={permitsUnlimited(c.var.membership, 'develop')}
-        />
-      )}
+      {activity && disabledEndpointsCard(activity.disabledEndpoints, canDevelop)}
       {activity && <RangeAndWorkspace {...activity} />}
       {liveFigures(c, credits.balance, activity)}
       {activity && activitySections(c, activity)}

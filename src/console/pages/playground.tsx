@@ -14,9 +14,9 @@ import { CodeSnippets } from '../components/copyable-text.tsx'
 import { creditStatusOf } from '../components/credit-banner.tsx'
 import { memberPage } from '../components/layout.tsx'
 import {
-  PlaygroundForm,
-  PlaygroundResult,
-  PlaygroundHistory,
+  playgroundForm,
+  playgroundHistory,
+  playgroundResult,
   recentJobIds,
   rememberJob,
 } from '../components/playground.tsx'
@@ -123,7 +123,7 @@ export const playground = new Hono<ConsoleApp>()
   // playground.js updates the code with it. A form, because the URLs of uploads are secrets.
   .post('/code', async (c) => {
     const form = await readForm(c, TryOn.partial())
-    return c.html(<Code c={c} values={form.ok ? textsOf(form.data) : form.values} />)
+    return c.html(codeOf(c, form.ok ? textsOf(form.data) : form.values))
   })
 
 /** Shows the job, or the form again. */
@@ -155,13 +155,8 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
       <h1>Playground</h1>
       <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
       <div class="playground">
-        <PlaygroundForm
-          c={c}
-          state={{ ...state, values }}
-          workspaces={workspaces}
-          balance={credits?.balance ?? null}
-        />
-        <PlaygroundResult live={job && pathOf(c, `/jobs/${job.id}/live`)} jobId={job?.id} />
+        {playgroundForm(c, { ...state, values }, workspaces, credits)}
+        {playgroundResult(c, job)}
       </div>
       <details class="card code" data-code-for={pathOf(c, '/playground/code')}>
         <summary>Use these pictures in your code</summary>
@@ -170,20 +165,15 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
           <a href={pathOf(c, '/settings/api-keys')}>API keys</a>. A test key returns a placeholder,
           a live key the real result. More in the <a href="/docs/quick-start">quick start</a>.
         </p>
-        <Code c={c} values={values} />
+        {codeOf(c, values)}
       </details>
-      <PlaygroundHistory c={c} jobs={recent} current={job?.id} />
+      {playgroundHistory(c, recent, job)}
     </>,
   )
 }
 
-interface CodeProps {
-  c: ConsoleContext
-  values: Partial<PictureValues> & { workspace?: string }
-}
-
 /** Code that submits the chosen pictures, or the first sample pair. */
-const Code = ({ c, values }: CodeProps) => {
+function codeOf(c: ConsoleContext, values: Partial<PictureValues> & { workspace?: string }) {
   const baseUrl = baseUrlOf(c)
   const snippets = tryOnSnippets({
     baseUrl,

@@ -18,7 +18,7 @@ import {
   RoleFields,
   roleFields,
   RoleTable,
-  WorkspaceNames,
+  workspaceNames,
 } from '../components/roles.tsx'
 import { Section, Table } from '../components/section.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
@@ -106,9 +106,7 @@ const Members = ({ c, members, workspaces, mayManage }: Team & { c: ConsoleConte
           {member.userId === c.var.user.id && <span class="muted">(you)</span>}
         </span>,
         ROLE_LABELS[member.role],
-        ...(mayManage
-          ? [<WorkspaceNames workspaceIds={member.workspaceIds} workspaces={workspaces} />]
-          : []),
+        ...(mayManage ? [workspaceNames(member.workspaceIds, workspaces)] : []),
         <Timestamp at={member.createdAt} />,
         member.role === 'owner' && owners.length === 1 ? (
           <span class="muted">Only owner</span>
@@ -146,7 +144,7 @@ const Invitations = ({ invitations, workspaces }: Team) => (
       rows={invitations.map((invitation) => [
         <span class="address">{invitation.email}</span>,
         ROLE_LABELS[invitation.role],
-        <WorkspaceNames workspaceIds={invitation.workspaceIds} workspaces={workspaces} />,
+        workspaceNames(invitation.workspaceIds, workspaces),
         <Timestamp at={invitation.expiresAt} />,
         <ActionForm
           to={`/settings/team/invitations/${invitation.id}/withdraw`}

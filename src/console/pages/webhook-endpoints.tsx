@@ -19,7 +19,7 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import {
   EndpointFields,
   endpointForm,
-  EndpointStatus,
+  endpointStatus,
   TestEvent,
 } from '../components/endpoints.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
@@ -141,7 +141,7 @@ async function endpointPage(
       <h1 class="long">{endpoint.name}</h1>
       <Details
         rows={[
-          ['Status', <EndpointStatus endpoint={endpoint} failing={failing} />],
+          ['Status', endpointStatus(endpoint, failing)],
           ['Endpoint ID', <CopyableId id={endpoint.id} label="endpoint ID" />],
           ['Added', <Timestamp at={endpoint.createdAt} />],
         ]}

@@ -18,8 +18,8 @@ import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
 import {
   defaultUrlForm,
-  DisabledEndpoints,
-  EndpointList,
+  disabledEndpointsCard,
+  endpointTable,
   TestEvent,
 } from '../components/endpoints.tsx'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
@@ -127,10 +127,10 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
         <a href="/docs/webhooks">webhooks guide</a> shows how to verify and handle events.
       </p>
       <FormError state={state} />
-      <DisabledEndpoints
-        endpoints={failing.filter(({ disabledAt }) => disabledAt !== null)}
-        canEnable={canDevelop}
-      />
+      {disabledEndpointsCard(
+        failing.filter(({ disabledAt }) => disabledAt !== null),
+        canDevelop,
+      )}
       <Section
         id="endpoints-heading"
         title="Endpoints"
@@ -151,7 +151,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
             </p>
           </EmptyState>
         ) : (
-          <EndpointList endpoints={listed} health={{ failing, outcomes }} />
+          endpointTable(listed, failing, outcomes)
         )}
       </Section>
       <LatestDeliveries deliveries={latest.deliveries} endpoints={endpoints} />
