@@ -6,7 +6,7 @@ import { EVENT_TYPES, DEFAULT_ENDPOINT, type EventType } from '../../domain/webh
 import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 import type { EndpointSettings } from '../../webhooks/endpoints/endpoints.ts'
 import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
-import { ActionForm, Field, Select, useFormState, Button, PostForm } from './form.tsx'
+import { ActionForm, Field, FieldError, Select, useFormState, Button, PostForm } from './form.tsx'
 import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link, Timestamp } from './text.tsx'
 import { Table, Section } from './section.tsx'
@@ -89,11 +89,7 @@ export const EndpointFields = ({ endpoint }: { endpoint?: EndpointRow }) => {
             </span>
           </label>
         ))}
-        {typesError && (
-          <small id="types-error" class="error">
-            {typesError}
-          </small>
-        )}
+        <FieldError id="types-error" text={typesError} />
       </fieldset>
       <Select
         name="mode"

@@ -61,15 +61,19 @@ export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps)
           Show<span class="visually-hidden"> password</span>
         </button>
       )}
-      {error && (
-        <small id={errorId} class="error">
-          {error}
-        </small>
-      )}
+      <FieldError id={errorId} text={error} />
       {hint && <small id={hintId}>{hint}</small>}
     </div>
   )
 }
+
+/** The error of a field, if it has one. */
+export const FieldError = ({ id, text }: { id?: string | undefined; text: string | undefined }) =>
+  text ? (
+    <small id={id} class="error">
+      {text}
+    </small>
+  ) : null
 
 export const OrganisationNameField = (props: Partial<FieldProps>) => (
   <Field
@@ -110,7 +114,7 @@ export const Select = ({ name, label, options, ...rest }: SelectProps) => {
             </option>
           ))}
       </select>
-      {error && <small class="error">{error}</small>}
+      <FieldError text={error} />
     </div>
   )
 }

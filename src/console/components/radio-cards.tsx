@@ -1,7 +1,7 @@
 // Choices of one option, each with a note.
 import type { Child } from 'hono/jsx'
 import type { Mode } from '../../domain/job.ts'
-import { useFormState } from './form.tsx'
+import { FieldError, useFormState } from './form.tsx'
 
 interface RadioCardsProps {
   name: string
@@ -39,11 +39,7 @@ export const RadioCards = ({ name, legend, options, value, inline }: RadioCardsP
           <span>{option.label}</span> {option.note}
         </label>
       ))}
-      {error && (
-        <small id={errorId} class="error">
-          {error}
-        </small>
-      )}
+      <FieldError id={errorId} text={error} />
     </fieldset>
   )
 }
