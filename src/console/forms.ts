@@ -11,17 +11,11 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/auth.ts'
 /** Error messages by field name; the key '' is for errors of the whole form. */
 export type FieldErrors = Record<string, string>
 
-interface FormLink {
-  /** A page of the organisation. */
-  to: string
-  label: string
-}
-
 /** The errors and values of a form that is shown again. */
 export interface FormState {
   errors?: FieldErrors | undefined
-  /** A page that resolves the error of the whole form. */
-  link?: FormLink | undefined
+  /** A page of the organisation that resolves the error of the whole form. */
+  link?: { to: string; label: string } | undefined
   values?: Record<string, string> | undefined
 }
 

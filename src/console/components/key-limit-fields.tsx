@@ -1,6 +1,7 @@
 // The limits of an API key, and the monthly limit of credits that workspaces have too: the fields of forms, and
 // what tables say of them.
 import { z } from 'zod'
+import type { Mode } from '../../domain/job.ts'
 import { KEY_ACCESS, type KeyLimits } from '../../domain/key-limits.ts'
 import { isId } from '../../platform/ids.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
@@ -29,15 +30,10 @@ export const limitsFrom = ({
   monthlyCredits: monthly_credits,
 })
 
-interface MonthlyCreditsFieldProps {
-  id?: string
-  value: number | null | undefined
-}
-
-/** @param id set where several forms of a page have this field */
-export const MonthlyCreditsField = ({ id, value }: MonthlyCreditsFieldProps) => (
+/** @param id differs where several forms of a page have this field */
+export const monthlyCreditsField = (value: number | null | undefined, id = 'monthly_credits') => (
   <Field
-    {...(id && { id })}
+    id={id}
     name="monthly_credits"
     label="Credits per month"
     inputmode="numeric"
@@ -47,19 +43,13 @@ export const MonthlyCreditsField = ({ id, value }: MonthlyCreditsFieldProps) => 
   />
 )
 
-interface KeyLimitFieldsProps {
-  workspaces: WorkspaceRow[]
-  limits?: KeyLimits
-  /** False for a test key, whose jobs cost nothing. */
-  hasCredits?: boolean
-}
-
-export const KeyLimitFields = ({ workspaces, limits, hasCredits = true }: KeyLimitFieldsProps) => (
+/** @param key the key to change; jobs of a test key cost nothing */
+export const keyLimitFields = (workspaces: WorkspaceRow[], key?: KeyLimits & { mode: Mode }) => (
   <>
     <Select
       name="access"
       label="Access"
-      value={limits?.access}
+      value={key?.access}
       options={[
         ['full', ACCESS_LABELS.full],
         ['read', `${ACCESS_LABELS.read}: GET requests`],
@@ -68,15 +58,15 @@ export const KeyLimitFields = ({ workspaces, limits, hasCredits = true }: KeyLim
     <Select
       name="workspace"
       label="Workspace"
-      value={limits?.workspaceId ?? ''}
+      value={key?.workspaceId ?? ''}
       options={[
         ['', 'All workspaces'],
         ...workspaces
-          .filter(({ id, status }) => status === 'active' || id === limits?.workspaceId)
+          .filter(({ id, status }) => status === 'active' || id === key?.workspaceId)
           .map(({ id, name }) => [id, `Only ${name}`] as const),
       ]}
     />
-    {hasCredits && <MonthlyCreditsField value={limits?.monthlyCredits} />}
+    {key?.mode !== 'test' && monthlyCreditsField(key?.monthlyCredits)}
   </>
 )
 

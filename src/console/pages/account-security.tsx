@@ -80,7 +80,7 @@ export const Security = ({ c, passkeys, sessions, state }: SecurityProps) => {
           The browsers that are signed in to your account. Sign out those that you do not recognise,
           and change your password.
         </p>
-        <Sessions sessions={sessions} currentId={c.var.user.sessionId} />
+        {sessionTable(sessions, c.var.user.sessionId)}
         <div class="buttons">
           {sessions.length > 1 && (
             <ActionForm
@@ -147,10 +147,7 @@ const NewPasskey = ({ device, state }: { device: string; state: FormState }) => 
   </>
 )
 
-const Sessions = ({
-  sessions,
-  currentId,
-}: Pick<SecurityProps, 'sessions'> & { currentId: string }) => (
+const sessionTable = (sessions: SecurityProps['sessions'], currentId: string) => (
   <Table
     label="Sessions"
     columns={['Device', 'IP address', 'Signed in', 'Last active', 'Actions']}

@@ -41,7 +41,7 @@ export const PlanSection = ({ view }: { view: BillingView }) => {
           <PlanCards
             currency={currency}
             current={plan}
-            action={(other) => <PlanAction view={view} plan={other} />}
+            action={(other) => planAction(view, other)}
           />
           <p class="muted">
             {rateLimitOverridden &&
@@ -73,40 +73,33 @@ export const PlanNotices = ({ view }: { view: BillingView }) => {
     <Notice kind="info">
       The plan changes to {nameOfPlan(nextPlan)} on <Timestamp at={periodEnd} as="day" />. Until
       then, it remains {nameOfPlan(plan)}.{' '}
-      {isSelfServicePlan(plan) && <PlanForm view={view} plan={plan} label="Keep the plan" />}
+      {isSelfServicePlan(plan) && planForm(view, plan, 'Keep the plan')}
     </Notice>
   )
 }
 
-const PlanAction = ({ view, plan }: { view: BillingView; plan: Plan }): Child => {
+function planAction(view: BillingView, plan: Plan): Child {
   const { c, account, organisation } = view
   const current = organisation.plan
   if (!isSelfServicePlan(plan)) return <ContactLink env={c.env} />
   if (!isSelfServicePlan(current) || plan === current || view.problem !== null) return null
   if (plan === account?.nextPlan) return <span class="muted">Scheduled</span>
   const rankOf = (other: SelfServicePlan) => SELF_SERVICE_PLANS.indexOf(other)
-  if (rankOf(plan) > rankOf(current)) return <PlanForm view={view} plan={plan} label="Upgrade" />
+  if (rankOf(plan) > rankOf(current)) return planForm(view, plan, 'Upgrade')
   const when = account?.subscriptionId
     ? 'at the end of the billing period. Until then, nothing changes.'
     : 'at once.'
-  return (
-    <PlanForm
-      view={view}
-      plan={plan}
-      label="Downgrade"
-      confirm={`The plan changes to ${nameOfPlan(plan)} ${when}`}
-    />
-  )
+  return planForm(view, plan, 'Downgrade', `The plan changes to ${nameOfPlan(plan)} ${when}`)
 }
 
-interface PlanFormProps {
-  view: BillingView
-  plan: SelfServicePlan
-  label: string
-  confirm?: string
-}
+type PlanChange = 'Upgrade' | 'Downgrade' | 'Keep the plan'
 
-const PlanForm = ({ view: { currency }, plan, label, confirm }: PlanFormProps) => (
+const planForm = (
+  { currency }: BillingView,
+  plan: SelfServicePlan,
+  label: PlanChange,
+  confirm?: string,
+) => (
   <ActionForm
     to="/billing/plan"
     label={label}

@@ -22,7 +22,7 @@ import { ModeBadge, StatusBadge, Link, Notice, formatDuration } from '../compone
 import { ActionForm } from '../components/form.tsx'
 import { jobErrorMessage } from '../error-messages.ts'
 import { pathOf, type ConsoleContext } from '../console-context.ts'
-import { JobTimeline, timesOf } from './job-timeline.tsx'
+import { jobTimeline, timesOf } from './job-timeline.tsx'
 import { Details } from '../components/section.tsx'
 import { keyName } from './job-list.tsx'
 
@@ -61,7 +61,7 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
       <Images c={c} row={row} />
       <Actions c={c} row={row} />
       <h2>Timeline</h2>
-      <JobTimeline row={row} attempts={attempts} addedEvents={addedEvents} />
+      {jobTimeline(row, attempts, addedEvents)}
       <h2>Details</h2>
       <Details
         rows={[

@@ -9,13 +9,11 @@ import type { JobWithEvent } from '../../jobs/job-store.ts'
 import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
 import { Link, formatDuration, Timestamp } from '../components/text.tsx'
 
-interface TimelineProps {
-  row: JobWithEvent
-  attempts: WebhookAttemptRow[]
-  addedEvents: Pick<Delivery, 'status'>[]
-}
-
-export const JobTimeline = ({ row, attempts, addedEvents }: TimelineProps) => (
+export const jobTimeline = (
+  row: JobWithEvent,
+  attempts: WebhookAttemptRow[],
+  addedEvents: Delivery[],
+) => (
   <ol class="timeline">
     <Step title="Submitted" at={row.createdAt} />
     {row.startedAt && (
@@ -63,7 +61,7 @@ const Step = ({ title, at, note }: { title: string; at: Date | null; note?: Chil
 )
 
 /** For example `2 delivered, 1 retrying`. */
-const countsByStatus = (events: Pick<Delivery, 'status'>[]): string =>
+const countsByStatus = (events: Delivery[]): string =>
   EVENT_STATUSES.map((status) => ({
     status,
     count: events.filter((event) => event.status === status).length,

@@ -19,7 +19,7 @@ import { Breadcrumb, memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
 import {
-  KeyLimitFields,
+  keyLimitFields,
   limitFields,
   limitsFrom,
   limitTexts,
@@ -184,11 +184,7 @@ async function keyPage(
           </Section>
           <Section id="limits" title="Limits" card>
             <PostForm to={`${page}/limits`} state={limits}>
-              <KeyLimitFields
-                workspaces={workspaces}
-                limits={key}
-                hasCredits={key.mode === 'live'}
-              />
+              {keyLimitFields(workspaces, key)}
               <Button kind="secondary">Save limits</Button>
             </PostForm>
           </Section>

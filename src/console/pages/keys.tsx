@@ -20,7 +20,7 @@ import { name, submitForm, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { ModeField } from '../components/radio-cards.tsx'
 import {
-  KeyLimitFields,
+  keyLimitFields,
   limitFields,
   limitsFrom,
   limitTexts,
@@ -213,7 +213,7 @@ const newKeyForm = (mode: Mode, workspaces: WorkspaceRow[], state: FormState) =>
         mode={mode}
         hints={{ test: 'Placeholder results, free', live: 'Real results, 1 credit each' }}
       />
-      <KeyLimitFields workspaces={workspaces} />
+      {keyLimitFields(workspaces)}
       <Button>Create API key</Button>
     </PostForm>
   </Section>

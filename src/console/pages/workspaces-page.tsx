@@ -8,7 +8,7 @@ import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { monthlyCredits, name, submitForm, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
-import { MonthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
+import { monthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { StatusBadge, Timestamp } from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
@@ -136,7 +136,7 @@ const actionsOn = (
         Limit
       </summary>
       <PostForm to={`${PAGE}/${id}/limit`} state={limiting ?? {}}>
-        <MonthlyCreditsField id={`limit-${id}`} value={limit} />
+        {monthlyCreditsField(limit, `limit-${id}`)}
         <Button ariaLabel={`Save limit of ${current}`}>Save limit</Button>
       </PostForm>
     </details>
