@@ -24,7 +24,6 @@ import { jobErrorMessage } from '../error-messages.ts'
 import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { jobTimeline, timesOf } from './job-timeline.tsx'
 import { Details } from '../components/section.tsx'
-import { keyName } from './job-list.tsx'
 
 interface SectionProps {
   c: ConsoleContext
@@ -234,6 +233,13 @@ export function canRunAgain(
   return [modelImageUrl, garmentImageUrl].every(
     (url) => url !== null && uploadProblem(c.env, owner, url) === null,
   )
+}
+
+/** What submitted a job; undefined for jobs from before keys were stored. */
+export function keyName(apiKeyId: string | null, keys: NamedKey[]) {
+  if (apiKeyId === null) return undefined
+  if (apiKeyId === SUBMITTED_IN_CONSOLE) return <span class="name">Console</span>
+  return <span class="name">{keys.find(({ id }) => id === apiKeyId)?.name ?? 'Deleted key'}</span>
 }
 
 const DELETED = 'Deleted'

@@ -1,5 +1,6 @@
 // The list of jobs in the mode of the console, with search, filters, live rows and export.
 import { Hono } from 'hono'
+import { useContext } from 'hono/jsx'
 import { isActive, listKeyNames } from '../../organisations/api-keys.ts'
 import { exportJobs } from '../../privacy/export-jobs.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
@@ -9,19 +10,30 @@ import {
   JOB_STATUSES,
   SUBMITTED_IN_CONSOLE,
   type JobStatus,
+  type Mode,
 } from '../../domain/job.ts'
-import { isId } from '../../platform/ids.ts'
-import { readJobList } from '../../jobs/reports/read-list.ts'
+import { createdAtOf, isId } from '../../platform/ids.ts'
+import { readJobList, type FoundPage } from '../../jobs/reports/read-list.ts'
+import { SCAN_LIMIT, type FoundJob } from '../../jobs/reports/search.ts'
 import { Button, FilterSelect, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Filters } from '../components/section.tsx'
-import { Notice } from '../components/text.tsx'
+import { Filters, IdLink, NoRows, Pages, Table } from '../components/section.tsx'
+import {
+  formatCount,
+  formatDuration,
+  Link,
+  Notice,
+  OrganisationPath,
+  StatusBadge,
+  Timestamp,
+} from '../components/text.tsx'
 import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
 import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { csvResponse } from '../downloads.ts'
 import { redirectTo } from '../form-notices.ts'
-import { isEmptyList, JobList, type ListedJobs } from './job-list.tsx'
 import { findOwnJob, job } from './job-page.tsx'
+import { keyName } from './job-section.tsx'
+import { timesOf } from './job-timeline.tsx'
 import { fieldsOf, withQuery } from '../forms.ts'
 
 const PAGE_SIZE = 25
@@ -73,7 +85,7 @@ const searchOf = (c: ConsoleContext, query: JobListQuery) => ({
 })
 
 /** A page of the list. The first one is live, since it gets new jobs, and others while a job can change. */
-async function readList(c: ConsoleContext, query: JobListQuery): Promise<ListedJobs> {
+async function readList(c: ConsoleContext, query: JobListQuery) {
   const cursors = Cursors.parse(c.req.query())
   const { before, after } = cursors
   const cursor = after ? { after } : before ? { before } : undefined
@@ -85,9 +97,12 @@ async function readList(c: ConsoleContext, query: JobListQuery): Promise<ListedJ
   const isUnfinished = list.rows.some(({ status }) => !isFinal(status))
   const address = pathOf(c, withQuery('/jobs/live', { ...query, ...cursors }))
   const seconds = isUnfinished ? UNFINISHED_SECONDS : IDLE_SECONDS
+  // What console.js polls, and how often.
   const live = isUnfinished || !cursor ? { address, seconds } : undefined
   return { query, mode: c.var.mode, list, keys, workspaces, live }
 }
+
+type ListedJobs = Awaited<ReturnType<typeof readList>>
 
 /** The statuses whose names do not say who ended the job. */
 const STATUS_LABELS: Partial<Record<JobStatus, string>> = {
@@ -145,5 +160,118 @@ const JobFilters = ({ query, keys, workspaces }: ListedJobs) => {
         </div>
       </details>
     </Filters>
+  )
+}
+
+/** console.js replaces it. */
+const JobList = (listed: ListedJobs) => {
+  const { query, mode, list, live } = listed
+  const { rows, matches, newer, older, searchedTo, isComplete } = list
+  // There can be more.
+  const count = formatCount(matches) + (isComplete ? '' : '+')
+  return (
+    <section
+      aria-label="Jobs"
+      data-live={live?.address}
+      data-live-seconds={live?.seconds}
+      data-status={`${count} jobs`}
+    >
+      {isEmptyList(list) ? (
+        noJobs(query, mode)
+      ) : (
+        <p class="count muted">
+          {count} {mode} {matches === 1 && isComplete ? 'job' : 'jobs'}
+        </p>
+      )}
+      {rows.length > 0 && <Rows {...listed} />}
+      {searchedTo !== null && (
+        <Notice kind="info">
+          {rows.length === 0 ? 'No matches' : 'No more matches'} in {formatCount(SCAN_LIMIT)} jobs
+          up to <Timestamp at={createdAtOf(searchedTo)} />.{' '}
+          <Link
+            to={withQuery('/jobs', {
+              ...query,
+              ...(older === searchedTo ? { before: searchedTo } : { after: searchedTo }),
+            })}
+          >
+            Continue searching
+          </Link>
+        </Notice>
+      )}
+      <Pages
+        links={{
+          Newest: newer && withQuery('/jobs', query),
+          Newer: newer !== searchedTo && newer && withQuery('/jobs', { ...query, after: newer }),
+          Older: older !== searchedTo && older && withQuery('/jobs', { ...query, before: older }),
+        }}
+      />
+    </section>
+  )
+}
+
+const isEmptyList = ({ rows, newer, searchedTo }: FoundPage) =>
+  rows.length === 0 && searchedTo === null && newer === null
+
+function noJobs(query: JobListQuery, mode: Mode) {
+  const isFiltered = withQuery('', query) !== ''
+  return (
+    <NoRows
+      title={isFiltered ? `No matching ${mode} jobs` : `No ${mode} jobs yet`}
+      clear={isFiltered && '/jobs'}
+    >
+      <p>
+        Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
+        <Link to="/playground">playground</Link>.
+      </p>
+    </NoRows>
+  )
+}
+
+/** Their links have the filters of the list, which the page of a job uses for its neighbours. */
+const Rows = ({ list: { rows }, keys, workspaces, query }: ListedJobs) => {
+  const workspaceNames = new Map(workspaces.map(({ id, name }) => [id, name]))
+  return (
+    <Table
+      label="Jobs"
+      columns={['Picture', 'Job', 'Status', 'Key', 'Workspace', 'Submitted', 'Total time']}
+      numeric={['Total time']}
+      narrow={{ Picture: 'thumb', Status: 'main', Submitted: 'side', Job: 'sub' }}
+      rows={rows.map((row) => [
+        <JobThumbnail job={row} />,
+        <IdLink to={withQuery(`/jobs/${row.id}`, query)} id={row.id} />,
+        <>
+          <StatusBadge status={row.status} />
+          {row.status === 'failed' && row.errorCode && (
+            <code class="subline cut" title={row.errorCode}>
+              {row.errorCode}
+            </code>
+          )}
+        </>,
+        keyName(row.apiKeyId, keys) ?? <span class="muted">–</span>,
+        <span class="name">{workspaceNames.get(row.workspaceId) ?? row.workspaceId}</span>,
+        <Timestamp at={row.createdAt} as="ago" />,
+        formatDuration(timesOf(row).totalMs),
+      ])}
+    />
+  )
+}
+
+/** The picture is decorative: the link to the job is next to it. */
+const JobThumbnail = ({ job: { id, mode, status, outputFormat } }: { job: FoundJob }) => {
+  const organisationPath = useContext(OrganisationPath)
+  // Every test job has the same placeholder as its result.
+  if (mode === 'test' || status !== 'completed' || outputFormat === null) {
+    return <span class={`thumbnail ${status}`} aria-hidden="true"></span>
+  }
+  return (
+    <img
+      class="thumbnail"
+      src={`${organisationPath}/jobs/${id}/thumbnail`}
+      alt=""
+      width="24"
+      height="32"
+      loading="lazy"
+      decoding="async"
+    />
   )
 }
