@@ -1,17 +1,17 @@
-// The page Billing puts its sections together.
+// The page Billing: its summary, buying credits, auto-reload and the payment method.
 import { isSandbox } from '../../billing/choose-provider.ts'
-import { nameOfPlan } from '../../billing/money.ts'
+import { MINOR_UNITS, nameOfPack, nameOfPlan } from '../../billing/money.ts'
+import { PACKS, type Pack } from '../../billing/plans.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { usageOf, type Usage } from '../../jobs/reports/usage.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
-import { Button, FormError, PostForm } from '../components/form.tsx'
+import { Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import { memberPage, SandboxBanner } from '../components/layout.tsx'
 import { Figures, Section, Tabs } from '../components/section.tsx'
 import { Timestamp, Notice } from '../components/text.tsx'
 import type { ConsoleContext } from '../console-context.ts'
-import { AutoReloadForm, Packs } from './billing-credits.tsx'
 import { Payments } from './billing-payment.tsx'
 import { PlanNotices, PlanSection } from './billing-plan.tsx'
 import { readView, type BillingView, type RejectedForm } from './billing-view.ts'
@@ -115,6 +115,100 @@ const Credits = ({ view, usage: { days } }: { view: BillingView; usage: Usage })
     </Section>
   </>
 )
+
+/** The pack whose button is the primary one. */
+const USUAL_PACK: Pack = 500
+
+/** The section for buying a pack. */
+const Packs = ({ view }: { view: BillingView }) => {
+  const { currency, money } = view
+  return (
+    <Section id="packs-heading" title="Buy credits">
+      <FormError state={view.stateOf('packs')} />
+      <div class="packs">
+        {PACKS.map((pack) => {
+          const amount = view.priceOf(pack)
+          const credits = nameOfPack(pack, currency)
+          const fields = { pack: String(pack), amount: String(amount), currency }
+          return (
+            <PostForm to="/billing/packs" class="pack" fields={fields}>
+              <h3>{credits}</h3>
+              <p class="price">{money(amount)}</p>
+              <p class="muted">{money(amount / pack)} per credit</p>
+              <Button
+                kind={pack === USUAL_PACK ? 'primary' : 'secondary'}
+                disabled={view.problem !== null}
+                ariaLabel={`Buy ${credits} for ${money(amount)}`}
+              >
+                Buy
+              </Button>
+            </PostForm>
+          )
+        })}
+      </div>
+      <p class="muted">
+        Prices exclude tax. Credits do not expire. The <a href="/docs/billing">billing guide</a>{' '}
+        explains what costs a credit.
+      </p>
+    </Section>
+  )
+}
+
+/** The settings of auto-reload. */
+const AutoReloadForm = ({ view }: { view: BillingView }) => {
+  const { currency, money, count, priceOf, autoReload } = view
+  const state = view.stateOf('auto-reload')
+  const isEnabled = state.values
+    ? state.values['enabled'] !== undefined
+    : view.organisation.autoReloadEnabled
+  return (
+    <section id="auto-reload" class="card" aria-labelledby="auto-reload-heading">
+      <h2 id="auto-reload-heading">Auto-reload</h2>
+      <p>
+        Buys a pack with the stored payment method when the balance falls below the threshold. At
+        most one payment is attempted per hour. After three failed payments in a row, auto-reload is
+        turned off and the owners are notified by email.
+      </p>
+      <PostForm to="/billing/auto-reload" state={state}>
+        <div class="field">
+          <label class="switch">
+            <input type="checkbox" role="switch" name="enabled" checked={isEnabled || undefined} />
+            Turn on auto-reload
+          </label>
+          {!view.account?.paymentMethod && (
+            <small>Requires a payment method, which is stored when you buy credits.</small>
+          )}
+        </div>
+        <div class="fields">
+          <Field
+            name="threshold"
+            label="When the balance is below"
+            type="number"
+            value={String(autoReload.threshold)}
+            hint="Credits"
+          />
+          <Select
+            name="pack"
+            label="Buy"
+            value={String(autoReload.pack)}
+            options={PACKS.map((size) => [
+              String(size),
+              `${count(size)} credits for ${money(priceOf(size))}`,
+            ])}
+          />
+          <Field
+            name="monthly_max"
+            label={`Monthly maximum in ${currency}`}
+            type="number"
+            value={String(Math.ceil(autoReload.monthlyMax / MINOR_UNITS))}
+            hint={`${money(view.autoReloadSpent)} spent this month`}
+          />
+        </div>
+        <Button kind="secondary">Save</Button>
+      </PostForm>
+    </section>
+  )
+}
 
 /** The stored payment method, with a link to the provider's portal. */
 const PaymentMethod = ({ view }: { view: BillingView }) => (
