@@ -198,11 +198,16 @@ async function check() {
   await page.setViewportSize(DESKTOP)
 }
 
-describe('the limits of an API key', () => {
-  /** The status of a request with the key. */
-  const statusOf = async (key: string, method: string, path: string) =>
-    (await fetch(site.url + path, { method, headers: { Authorization: `Bearer ${key}` } })).status
+/** A live key without limits, once its page was tested. */
+let key: string
+/** The status of a request with the key. */
+const statusOf = async (method: string, path: string, body?: object) => {
+  const headers = { Authorization: `Bearer ${key}` }
+  const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+  return (await fetch(site.url + path, request)).status
+}
 
+describe('the limits of an API key', () => {
   it('are chosen when it is created', async () => {
     await page.goto('/console/settings/api-keys')
     await page.getByLabel('Name').fill('Reports')
@@ -216,9 +221,9 @@ describe('the limits of an API key', () => {
     await check()
     await page.getByLabel('Credits per month').fill('40')
     await page.getByRole('button', { name: 'Create API key' }).click()
-    const key = (await page.locator('[data-copy-source]').textContent()) ?? ''
-    assert.equal(await statusOf(key, 'GET', '/v1/account'), 200)
-    assert.equal(await statusOf(key, 'POST', '/v1/tryon'), 403)
+    key = (await page.locator('[data-copy-source]').textContent()) ?? ''
+    assert.equal(await statusOf('GET', '/v1/account'), 200)
+    assert.equal(await statusOf('POST', '/v1/tryon'), 403)
     await page.getByRole('link', { name: /Back to API keys/ }).click()
     const row = page.getByRole('row', { name: /^Reports/ })
     for (const limit of ['Read only', 'Default only', '0 of 40 credits this month']) {
@@ -266,8 +271,30 @@ describe('the monthly limit of a workspace', () => {
     await check()
     await row().getByRole('button', { name: 'Limit Default', exact: true }).click()
     assert.equal(await row().getByLabel('Credits per month').inputValue(), '25')
+    await saveLimit('1')
+    await row().getByText('0 of 1').waitFor()
+  })
+
+  it('rejects further live jobs once it is spent, until it is removed', async () => {
+    const [model_image_url, garment_image_url] = ['model', 'garment'].map(
+      (name) => `${site.url}/static/${name}.jpg`,
+    )
+    const submit = () => statusOf('POST', '/v1/tryon', { model_image_url, garment_image_url })
+    assert.equal(await submit(), 202)
+    assert.equal(await submit(), 402)
+    await page.reload()
+    await row().getByText('1 of 1').waitFor()
+    await check()
+    await row().getByRole('button', { name: 'Limit Default', exact: true }).click()
     await saveLimit('')
     await row().getByText('No limit').waitFor()
+    assert.equal(await submit(), 202)
+    const mail = page.getByText('“Default” of Acme Fashion has used 100% of its limit').first()
+    for (let count = 0; count < 60 && !(await mail.isVisible()); count++) {
+      await page.waitForTimeout(500)
+      await page.goto('/console/dev/mail')
+    }
+    await mail.waitFor()
   })
 })
 
