@@ -12,26 +12,22 @@ const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts
   exclude: ['test/{node,browser}/**'],
 })
 /**
- * The files that each get a Worker of their own. The others share one, which saves the seconds in which a Worker loads
- * its modules. They share its memory, too.
+ * The files that each get a Worker of their own: a comment at their beginning says why. The others share one for each
+ * process, which saves the seconds in which a Worker loads its modules. They share its memory, too.
  */
-const ALONE = {
-  /** They also take longest. */
-  folders: /\/(compositor|fairness|faults|model)\//,
-  /** At the beginning of a comment that says why. */
-  words: /^\/\/ Alone: /m,
-}
-const isAlone = (file: string): boolean =>
-  ALONE.folders.test(file) || ALONE.words.test(readFileSync(file, 'utf8'))
+const isAlone = (file: string): boolean => /^\/\/ Alone: /m.test(readFileSync(file, 'utf8'))
+
+/** Of the files that take longest. */
+const LONG = /\/(compositor|fairness|faults|model)\//
 
 /**
- * Starts the files with the longest tests first, so that no worker waits for them at the end, and those that share a
- * Worker last, one after the other: a file that needs its own would end it.
+ * Starts the files that share a Worker last: a file that needs its own would end it. Of these, the longest are first, so
+ * that no process waits for them at the end.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) =>
-      ALONE.folders.test(moduleId) ? 0 : isAlone(moduleId) ? 1 : 2
+      isAlone(moduleId) ? 0 : LONG.test(moduleId) ? 1 : 2
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
@@ -77,7 +73,8 @@ export default defineConfig(async () => ({
     hookTimeout: 90_000,
     silent: 'passed-only',
     reporters: ['default', new WorkerReporter()],
-    maxWorkers: 2,
+    // Tests wait for queues and timers, so three processes suit two cores.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     provide: {
       matrix: process.env['TEST_MATRIX'] === 'all' ? ('all' as const) : ('sample' as const),

@@ -1,4 +1,4 @@
-// The start of the models. A file of its own: an isolate starts them once.
+// Alone: it starts the models, which an isolate does once.
 import { expect, it, vi } from 'vitest'
 import { createPerceiver } from '../src/perception.ts'
 import { perceptionModules } from '../src/worker-modules.ts'
