@@ -11,24 +11,25 @@ process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
 const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'], {
   exclude: ['test/{node,browser}/**'],
 })
-/**
- * The files that each get a Worker of their own: a comment at their beginning says why. The others share one for each
- * process, which saves the seconds in which a Worker loads its modules. They share its memory, too.
- */
-const isAlone = (file: string): boolean => /^\/\/ Alone: /m.test(readFileSync(file, 'utf8'))
-
-/** Of the files that take longest. */
-const LONG = /\/(compositor|fairness|faults|model)\//
+/** At the beginning of a file that gets a Worker of its own, with the reason. */
+const ALONE = /^\/\/ Alone: /m
 
 /**
- * Starts the files that share a Worker last: a file that needs its own would end it. Of these, the longest are first, so
- * that no process waits for them at the end.
+ * Which files share a Worker in each process, in the order of their starts. Sharing saves the seconds in which a Worker
+ * loads its modules. The files share its memory, too: those of the compositor and the faults make others slow.
  */
-class LongestFirst extends BaseSequencer {
+const GROUPS: [name: string, includes: (file: string) => boolean][] = [
+  ['alone', (file) => ALONE.test(readFileSync(file, 'utf8'))],
+  ['faults', (file) => /\/(fairness|faults|model)\//.test(file)],
+  ['compositor', (file) => file.includes('packages/compositor/')],
+  ['others', () => true],
+]
+const groupOf = (file: string) => GROUPS.findIndex(([, includes]) => includes(file))
+
+/** Starts the groups one after the other: a file of another one would end a Worker. The longest files are in the first. */
+class GroupAfterGroup extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) =>
-      isAlone(moduleId) ? 0 : LONG.test(moduleId) ? 1 : 2
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+    return (await super.sort(files)).toSorted((a, b) => groupOf(a.moduleId) - groupOf(b.moduleId))
   }
 }
 
@@ -59,13 +60,14 @@ export default defineConfig(async () => ({
     }),
   ],
   test: {
-    projects: [
-      { extends: true, test: { name: 'alone', include: FILES.filter(isAlone) } },
-      {
-        extends: true,
-        test: { name: 'together', include: FILES.filter((file) => !isAlone(file)), isolate: false },
+    projects: GROUPS.map(([name], group) => ({
+      extends: true as const,
+      test: {
+        name,
+        include: FILES.filter((file) => groupOf(file) === group),
+        isolate: name === 'alone',
       },
-    ],
+    })),
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
     // For busy machines.
@@ -73,9 +75,8 @@ export default defineConfig(async () => ({
     hookTimeout: 90_000,
     silent: 'passed-only',
     reporters: ['default', new WorkerReporter()],
-    // Tests wait for queues and timers, so three processes suit two cores.
-    maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    maxWorkers: 2,
+    sequence: { sequencer: GroupAfterGroup },
     provide: {
       matrix: process.env['TEST_MATRIX'] === 'all' ? ('all' as const) : ('sample' as const),
     },
