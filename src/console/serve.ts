@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import type { App } from '../http/request-context.ts'
 import type * as Console from './console.tsx'
 
+/** Not imported by each request: one that waits for the import of another can be ended as hung. */
 let routes: typeof Console | undefined
 
 export async function serveConsole(c: Context<App>): Promise<Response> {
