@@ -7,8 +7,9 @@ import { replacePasswordHash } from './password-hash.ts'
 const { evaluatedModules } = (globalThis as unknown as { __vitest_worker__: WorkerGlobalState })
   .__vitest_worker__
 
-// Before the codecs of @jsquash: they set a location without an origin, with which it cannot be loaded.
-await import('@cfworker/json-schema')
+// The codecs of @jsquash set a location without an origin if there is none. Files that share their Worker could then not
+// load @cfworker/json-schema.
+Object.assign(globalThis, { location: { href: '', origin: 'null' } })
 
 // One batch per database: `applyD1Migrations` makes several calls per migration.
 const migrations = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)
