@@ -184,7 +184,9 @@ describe('the location of a new organisation', () => {
   ])('is near its region: %s', async (region_code, hint) => {
     const getByName = vi.spyOn(env.ORGANISATION, 'getByName')
     const { orgId } = await newOrganisation({ region_code })
-    expect(getByName.mock.calls[0]).toEqual([orgId, ...hint])
+    // Background work of the tests before may call others.
+    const first = getByName.mock.calls.find(([name]) => name === orgId)
+    expect(first).toEqual([orgId, ...hint])
   })
 
   it('is near the region that its owner chose', async () => {
