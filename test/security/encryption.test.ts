@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { reencryptWebhookSecrets } from '../../src/webhooks/endpoints/reencrypt-secrets.ts'
 import { jobsBindings } from '../../src/platform/db/database.ts'
+import { encrypt } from '../../src/platform/db/encryption.ts'
 import { eventIdOf, newId, shardOf } from '../../src/platform/ids.ts'
 import worker from '../../src/index.ts'
 import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
@@ -153,9 +154,7 @@ describe('with ENCRYPTION_KEY set', () => {
 
 describe('without ENCRYPTION_KEY', () => {
   it('stores secrets in plain text and logs one warning', async () => {
-    vi.resetModules()
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    const { encrypt } = await import('../../src/platform/db/encryption.ts')
     const unset = withKeys({})
     expect(await encrypt(unset, { context: 'context', text: 'whsec_x' })).toBe('whsec_x')
     await encrypt(unset, { context: 'context', text: 'whsec_y' })

@@ -20,7 +20,7 @@ interface Key {
 
 /** By secret. Caches keys instead of promises, since a promise belongs to one request. */
 const derived = new Map<string, Key>()
-let warned = false
+const warned = new WeakSet<Env>()
 
 /** @returns the value to store; the text itself while ENCRYPTION_KEY is not set */
 export async function encrypt(
@@ -91,8 +91,8 @@ export function reencryption(
 
 async function currentKey(env: Env): Promise<Key | undefined> {
   const key = await keyOf(settingsOf(env).encryptionKey)
-  if (!key && !warned) {
-    warned = true
+  if (!key && !warned.has(env)) {
+    warned.add(env)
     log.warn('ENCRYPTION_KEY is not set: secrets are stored in plain text')
   }
   return key
