@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { SECTIONS, pathOf } from '../../docs/.vitepress/navigation.ts'
-import { findAxeViolations } from './support/checks.ts'
+import { findAxeViolations, sampleOf } from './support/checks.ts'
 import { DESKTOP, onboard, PHONE, startConsole, type Console } from './support/console.ts'
 
 const PAGES = SECTIONS.flatMap(({ slugs }) => slugs).map(pathOf)
@@ -59,22 +59,20 @@ async function search(page: Page, text: string): Promise<void> {
 
 const background = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor')
 
-/** Both windows and both themes, all combinations of them with `npm run test:all`. */
+/** Both windows and both themes. */
 const LOOKS = [
   { viewport: DESKTOP, colorScheme: 'light' },
   { viewport: PHONE, colorScheme: 'dark' },
   { viewport: DESKTOP, colorScheme: 'dark' },
   { viewport: PHONE, colorScheme: 'light' },
 ] as const
-const chosenLooks = process.env['TEST_MATRIX'] === 'all' ? LOOKS : LOOKS.slice(0, 2)
 
 describe('every page', () => {
   it('is accessible, fits each window, light and dark, and has a heading, links and Markdown', async () => {
     const page = await site.open({ reducedMotion: 'reduce' })
     const reports = watch(page)
     for (const [at, path] of GUIDES.entries()) {
-      // Every second page is loaded in the last look, and changes to the first one.
-      const looks = at % 2 === 0 ? chosenLooks : chosenLooks.toReversed()
+      const looks = sampleOf(LOOKS, at)
       for (const [n, { viewport, colorScheme }] of looks.entries()) {
         const where = `${path} at ${viewport.width} px, ${colorScheme}`
         await page.setViewportSize(viewport)

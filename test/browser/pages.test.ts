@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
+import { findAxeViolations, findLowContrast, findOverflows, sampleOf } from './support/checks.ts'
 import {
   DESKTOP,
   newAddress,
@@ -37,6 +37,8 @@ const problems: string[] = []
 /** Violations of the Content Security Policy and errors of scripts in `page`. */
 const scriptErrors: string[] = []
 const sizes = new Map<string, number>()
+/** The number of pages so far. */
+let checked = 0
 /** The lowest contrast is reported but not required: WCAG AAA, 7:1. */
 const lowContrast = new Set<string>()
 
@@ -120,12 +122,12 @@ describe('every page fits the window, is accessible and small:', () => {
   })
 })
 
-/** The combinations in which axe checks every page: a sample with each width and each theme, or all. */
-const LOOKS = (['light', 'dark'] as const)
-  .flatMap((colorScheme) => [TABLET, PHONE, DESKTOP].map((viewport) => ({ viewport, colorScheme })))
-  .filter((_, n) => process.env['TEST_MATRIX'] === 'all' || n % 2 === 1)
+/** In which axe checks the pages. */
+const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [TABLET, PHONE, DESKTOP].map((viewport) => ({ viewport, colorScheme })),
+)
 
-/** Checks the open page: layout at each width, accessibility in each of `LOOKS`, contrast; size. */
+/** Checks the open page: layout at each width, accessibility in `LOOKS`, contrast; size. */
 async function check(): Promise<void> {
   const path = new URL(page.url()).pathname
   await page.waitForLoadState()
@@ -139,7 +141,7 @@ async function check(): Promise<void> {
     const overflows = await findOverflows(page)
     problems.push(...overflows.map((part) => `${path} at ${viewport.width} px overflows: ${part}`))
   }
-  for (const { viewport, colorScheme } of LOOKS) {
+  for (const { viewport, colorScheme } of sampleOf(LOOKS, checked++)) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme })
     const violations = await findAxeViolations(page, [AAA, 'target-size'])

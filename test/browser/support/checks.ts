@@ -81,6 +81,10 @@ export async function assertAccessible(page: Page, path?: string): Promise<void>
 export const findAxeViolations = async (page: Page, rules: string[] = []): Promise<string[]> =>
   (await runAxe(page, rules)).map(describeViolation)
 
+/** The looks in which page number `at` is checked: the next one for each page, all with `npm run test:all`. */
+export const sampleOf = <Look>(looks: readonly Look[], at: number): readonly Look[] =>
+  process.env['TEST_MATRIX'] === 'all' ? looks : looks.filter((_, n) => n === at % looks.length)
+
 interface Violation {
   id: string
   impact: string
