@@ -148,6 +148,16 @@ One consumer settles ${completedPerSecond.test} jobs a second in test mode and $
     const columns = Object.keys(fairness['GET /v1/account alone'])
     return `${table(['ms', 'test job', 'live job', 'webhook'], rows)}\n\n${table(['', ...columns], requests)}`
   },
+
+  console: ({ console: { jobs, pages } }) =>
+    `With ${cellOf(jobs)} jobs:\n\n${table(
+      ['page', 'p50', 'p95'],
+      Object.entries(pages).map(([page, { p50Ms, p95Ms }]) => [
+        `\`${page}\``,
+        `${p50Ms} ms`,
+        `${p95Ms} ms`,
+      ]),
+    )}`,
 }
 
 /**
