@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, findLowContrast, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
+import {
+  DESKTOP,
+  onboard,
+  openUntil,
+  PHONE,
+  startConsole,
+  TABLET,
+  type Console,
+} from './support/console.ts'
 
 const CARDS = {
   success: '4242 4242 4242 4242',
@@ -130,8 +138,8 @@ describe('auto-reload', () => {
     await page.getByLabel('Monthly maximum in EUR').fill('100')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Auto-reload settings saved.').waitFor()
-    const reload = page.getByRole('row', { name: /500 credits \(auto-reload\)/ })
-    await reloadUntil(page, async () => /paid/.test((await reload.textContent()) ?? ''), reload)
+    const payment = page.getByRole('row', { name: /500 credits \(auto-reload\)/ })
+    await openUntil(page, '/console/billing#payments', payment.filter({ hasText: 'paid' }))
     assert.match((await page.locator('.metrics').textContent()) ?? '', /Credit balance700/)
     await page.goto('/console/billing')
     await page.getByText('€40 spent this month').waitFor()
@@ -189,17 +197,3 @@ async function choose(page: Page, name: string): Promise<void> {
 }
 
 const balance = (page: Page) => page.locator('[data-balance]').textContent()
-
-/** Reloads the page until a payment that the service has started is shown. */
-async function reloadUntil(
-  page: Page,
-  isDone: () => Promise<boolean>,
-  row: ReturnType<Page['getByRole']>,
-): Promise<void> {
-  for (let count = 0; count < 60; count++) {
-    if ((await row.count()) > 0 && (await isDone())) return
-    await page.waitForTimeout(500)
-    await page.goto(`/console/billing?n=${count}#payments`)
-  }
-  assert.fail('the payment was not started')
-}

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
+import {
+  DESKTOP,
+  onboard,
+  openUntil,
+  PHONE,
+  startConsole,
+  TABLET,
+  type Console,
+} from './support/console.ts'
 import { shoot } from './support/shoot.ts'
 
 const LONG_NAME = `Shop, production, ${'averylongword'.repeat(4)} and further words`.slice(0, 100)
@@ -289,12 +297,9 @@ describe('the monthly limit of a workspace', () => {
     await saveLimit('')
     await row().getByText('No limit').waitFor()
     assert.equal(await submit(), 202)
-    const mail = page.getByText('“Default” of Acme Fashion has used 100% of its limit').first()
-    for (let count = 0; count < 60 && !(await mail.isVisible()); count++) {
-      await page.waitForTimeout(500)
-      await page.goto('/console/dev/mail')
-    }
-    await mail.waitFor()
+    const mail = page.getByText('“Default” of Acme Fashion has used 100% of its limit')
+    await openUntil(page, '/console/dev/mail', mail)
+    await mail.first().waitFor()
   })
 })
 

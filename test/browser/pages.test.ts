@@ -11,6 +11,7 @@ import {
   DESKTOP,
   newAddress,
   openMail,
+  openUntil,
   PASSWORD,
   PHONE,
   startConsole,
@@ -201,11 +202,8 @@ async function runJob(): Promise<string> {
   })
   const { job_id: jobId } = (await response.json()) as { job_id: string }
   try {
-    await page.goto(`/console/settings/webhooks/${jobId.replace('job_', 'evt_')}`)
-    while ((await page.getByText('Attempt 1').count()) === 0) {
-      await page.waitForTimeout(500)
-      await page.goto(`/console/settings/webhooks/${jobId.replace('job_', 'evt_')}`)
-    }
+    const event = `/console/settings/webhooks/${jobId.replace('job_', 'evt_')}`
+    await openUntil(page, event, page.getByText('Attempt 1'))
   } finally {
     receiver.close()
   }

@@ -4,6 +4,7 @@ import {
   type APIRequestContext,
   type Browser,
   type BrowserContextOptions,
+  type Locator,
   type Page,
 } from 'playwright-core'
 import { chromiumPath } from '../../../scripts/chromium.ts'
@@ -122,4 +123,14 @@ export async function openMail(page: Page): Promise<void> {
   await page.goto('/console/dev/mail')
   await page.getByRole('link', { name: 'Open the link' }).first().click()
   await page.waitForLoadState()
+}
+
+/** Opens a page and reloads it, 60 times at most, until it has the part, which work of the background brings. */
+export async function openUntil(page: Page, path: string, part: Locator): Promise<void> {
+  await page.goto(path)
+  for (let count = 0; count < 60 && (await part.count()) === 0; count++) {
+    await page.waitForTimeout(500)
+    await page.reload()
+  }
+  await part.first().waitFor({ state: 'attached' })
 }
