@@ -47,7 +47,6 @@ export interface Assessment {
   worstStretch: number
   moved: number
   confidence: number
-  outline: number
   /** Mean differences from 0 to 255: of the face, and of the ground far from the person. */
   faceChange: number
   groundChange: number

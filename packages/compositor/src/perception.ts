@@ -30,11 +30,11 @@ export interface Perception {
 
 /** What shortens a look. */
 export interface Look {
-  /** Where the person is, from an earlier look at the same scene. */
+  /** Where the person is, from an earlier look at the same scene. Only the pose is wanted then: the mask is empty. */
   box?: Box | null
   /** Whether there may be a person, from the roughest look; without one the mask is empty. */
   isPossible?: (pose: Pose) => boolean
-  /** Whether a close look at the mask is worthwhile; without one it stays rough, or empty if `box` is given. */
+  /** Whether a close look at the mask is worthwhile; without one it stays rough. */
   isWorthwhile?: (pose: Pose) => boolean
 }
 
@@ -99,12 +99,11 @@ async function perceive(
   await pause()
   let person = createPlane(picture.width, picture.height)
   if (isPossible?.(pose) === false) return { pose, person, face: null, box: null }
-  if (!known) {
-    person = await models.mask(picture, whole)
-    await pause()
-  }
-  const box = known ?? boxAround(person, pose)
-  if (box && !known) {
+  if (known) return { pose, person, face: faceOf(pose), box: known }
+  person = await models.mask(picture, whole)
+  await pause()
+  const box = boxAround(person, pose)
+  if (box) {
     pose = await models.pose(picture, box)
     await pause()
   }

@@ -1,6 +1,5 @@
 // Whether the models find the same person in the result.
 import type { JointName, Perception } from '../perception.ts'
-import { shareOf } from './area.ts'
 
 const JOINTS = [
   'leftShoulder',
@@ -19,8 +18,6 @@ export interface PoseChange {
   moved: number
   /** The mean confidence of the joints in the result, relative to that in the photo. */
   confidence: number
-  /** The share of the person's outline, by area, that the two masks do not have in common. */
-  outline: number
 }
 
 /** Compares the joints that the photo showed with confidence. @param size of the body in pixels */
@@ -34,14 +31,8 @@ export function poseChange(before: Perception, after: Perception, size: number):
     scoreAfter += to.score
     moved = Math.max(moved, Math.hypot(to.x - from.x, to.y - from.y) / Math.max(1, size))
   }
-  const [was, is] = [before.person.data, after.person.data]
   return {
     moved,
     confidence: scoreBefore > 0 ? scoreAfter / scoreBefore : 1,
-    outline: shareOf(
-      before.person,
-      (i) => was[i]! > 0.5 || is[i]! > 0.5,
-      (i) => was[i]! > 0.5 !== is[i]! > 0.5,
-    ),
   }
 }

@@ -35,7 +35,6 @@ const LIMITS: readonly Limit[] = [
   ['paintedForearms', 'most', 0.12, 'A bare forearm before the body had to be invented.'],
   ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
-  ['outline', 'most', 0.42, "{share} of the person's outline changed."],
   ['confidence', 'least', 0.8, 'The joints are recognised {share} as well as before.'],
   ['moved', 'most', 0.6, 'A joint seems to have moved by {times} shoulder widths.'],
   ['ghost', 'most', 12, 'The print of the old clothing shows through.'],
