@@ -18,9 +18,11 @@ export function blur(plane: Plane, radius: number): Plane {
   const data = plane.data.slice()
   if (reach < 1) return { width, height, data }
   // Rows of zeros that no pass reaches stay as they are.
-  const first = data.findIndex((value) => value !== 0)
-  if (first < 0) return { width, height, data }
-  const last = data.findLastIndex((value) => value !== 0)
+  let first = 0
+  while (data[first] === 0) first++
+  if (first === data.length) return { width, height, data }
+  let last = data.length - 1
+  while (data[last] === 0) last--
   const top = Math.max(0, Math.floor(first / width) - 3 * reach)
   const bottom = Math.min(height, Math.floor(last / width) + 1 + 3 * reach)
   const part = data.subarray(top * width, bottom * width)
