@@ -147,6 +147,14 @@ describe('readFlat', () => {
     expect(garment.left.armpit.y).toBeLessThan(200)
   })
 
+  it('does not take a hood for the waist of a skirt', async () => {
+    const garment = await readFlat(
+      cutOut(['150 50, 104 50, 100 74, 84 100, 22 296, 50 306, 62 288, 62 310, 150 310']),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(garment.shoulders).toBe('sleeves')
+  })
+
   it('does not take the narrow shoulders of a wide neck for straps', async () => {
     const garment = await readFlat(
       cutOut([

@@ -26,11 +26,13 @@ export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): A
 /** Sleeves part from the body above this share of the garment's height; lower down a hem widens. */
 const SLEEVES_END = 0.65
 
-/** Whether sleeves stand out on both sides of the upper part. */
+/** Whether sleeves stand out on both sides of the upper part, or hang beside the body down to the hem. */
 export function hasSleeves(rows: BodyRows): boolean {
   const { top, bottom } = rows.bounds
   const lowest = top + (bottom - top) * SLEEVES_END
-  return ([-1, 1] as const).every((way) => (jumpOf(rows, way) ?? Infinity) < lowest)
+  return ([-1, 1] as const).every(
+    (way) => (jumpOf(rows, way) ?? Infinity) < lowest || besideHem(rows, way) !== null,
+  )
 }
 
 /**
