@@ -264,7 +264,20 @@ describe('reachOf', () => {
       { x: 80, y: 100 },
       { x: 78, y: 100 },
     ]
-    expect(reachOf({ outer, inner }, 200, 1, 200)).toBeGreaterThan(0.3)
+    expect(reachOf({ outer, inner }, 200, 300, 1, 200)).toBeGreaterThan(0.3)
+  })
+
+  it('covers the whole arm with a wide sleeve that hangs to the hem', () => {
+    const outer = [
+      { x: 60, y: 0 },
+      { x: 0, y: 250 },
+    ]
+    const inner = [
+      { x: 60, y: 110 },
+      { x: 40, y: 250 },
+    ]
+    expect(reachOf({ outer, inner }, 200, 250, 0.5, 200)).toBe(1)
+    expect(reachOf({ outer, inner }, 200, 400, 0.5, 200)).toBeLessThan(0.6)
   })
 })
 

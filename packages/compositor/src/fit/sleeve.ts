@@ -29,8 +29,10 @@ const LEAST_REACH = 0.05
 const LONG_REACH = 0.75
 /** What a sleeve covers of the arm at least, in its outer edge: a wide short one has hardly an inner edge. */
 const OUTER_EDGE = 0.85
-/** The length of a long sleeve's outer edge, in widths of the garment at the shoulders. */
-const LONG_EDGE = 1.5
+/** The length of a long sleeve's outer edge, in widths of the garment at the shoulders: always, and if it hangs to the hem. */
+const LONG_EDGE = { always: 1.5, toHem: 1.2 }
+/** How far above the hem such a sleeve ends at most, as a share of its length. */
+const ABOVE_HEM = 0.05
 
 export interface SleeveFit {
   sleeve: Sleeve
@@ -93,10 +95,11 @@ export function fitSleeve({
   }
 }
 
-/** The share of the arm that a sleeve covers. `shoulders` is the garment's width at the shoulders. */
+/** The share of the arm that a sleeve covers. `shoulders` is the garment's width there, `hemY` the height of its hem. */
 export function reachOf(
   { outer, inner }: Sleeve,
   shoulders: number,
+  hemY: number,
   scale: number,
   size: number,
 ): number {
@@ -106,6 +109,8 @@ export function reachOf(
   const length = Math.max(lengthOf(axis), OUTER_EDGE * lengthOf(outer))
   const share = clamp((length * scale) / (ARM_LENGTH * size), LEAST_REACH, 1)
   // However it lies, a sleeve of this length is a long one.
-  const isLong = lengthOf(outer) > LONG_EDGE * shoulders
+  const edge = lengthOf(outer)
+  const toHem = outer.at(-1)!.y > hemY - ABOVE_HEM * edge
+  const isLong = edge > (toHem ? LONG_EDGE.toHem : LONG_EDGE.always) * shoulders
   return isLong || share > LONG_REACH ? 1 : share
 }

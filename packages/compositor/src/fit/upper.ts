@@ -71,8 +71,10 @@ export function fitUpper(garment: UpperGarment, body: Body, scene: Scene): Fitte
   const { scale, shoulder } = measures
   const { left, right } = garment
   const from = sleevesFrom(garment)
-  const reach = [left, right].map(({ sleeve }) =>
-    sleeve ? Math.min(1, from + reachOf(sleeve, 2 * shoulder, scale, body.size)) : 0,
+  const reach = [left, right].map(({ sleeve, side }) =>
+    sleeve
+      ? Math.min(1, from + reachOf(sleeve, 2 * shoulder, side.at(-1)!.y, scale, body.size))
+      : 0,
   ) as [number, number]
   const hemY = hemHeight(measures, scene)
   const fitted = {
