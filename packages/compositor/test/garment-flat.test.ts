@@ -223,6 +223,20 @@ describe('readFlat', () => {
   ])('refuses %s', async (_, picture) => {
     expect(await readFlat(picture)).toBeNull()
   })
+
+  it('refuses a garment on a wall of stones', async () => {
+    const plain = shirt([40, 60, 120])
+    const wall = draw(300, 400, (x, y) => {
+      const at = (Math.floor(y) * 300 + Math.floor(x)) * 4
+      const colour: Colour = [plain.data[at]!, plain.data[at + 1]!, plain.data[at + 2]!]
+      const stone = 90 + ((Math.floor(x / 12) * 37 + Math.floor(y / 12) * 71) % 120)
+      return colour[0] === GROUND[0] ? [stone, stone, stone] : colour
+    })
+    await expect(readFlat(wall)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('too busy') as string,
+    })
+  })
 })
 
 describe('wearerIn', () => {

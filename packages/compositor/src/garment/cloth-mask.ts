@@ -1,4 +1,5 @@
 // Which pixels of a product photo are cloth.
+import { CompositionError } from '../composition-error.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { clamp } from '../raster.ts'
@@ -16,14 +17,25 @@ const MOST = 14
 const ENCLOSED = 0.25
 /** The noise below which the ground has one exact colour. */
 const EXACT = 0.001
+/** The noise above which pieces of the ground would be taken for cloth: walls, stones and things beside the cloth. */
+const BUSY = 0.035
 /** The squared colour change over three pixels from which a surface is grained. */
 const GRAIN = 0.0018 ** 2
 
-/** The cloth by colour and edges, on a ground that is plain or changes slowly. */
+/**
+ * The cloth by colour and edges, on a ground that is plain or changes slowly.
+ * @throws CompositionError when the ground does neither
+ */
 export async function clothOf(lab: Lab): Promise<Mask> {
   const edges = edgesOf(lab)
   await pause()
   let ground = await groundOf(lab)
+  if (ground.noise > BUSY) {
+    throw new CompositionError(
+      'garment_not_found',
+      'The background is too busy to tell the garment from it. A plain one is needed.',
+    )
+  }
   await pause()
   let plain = plainOf(ground, edges)
   let colour = await cutByColour(ground, edges, plain)
