@@ -6,6 +6,7 @@ import { waistOf } from './fit/lower.ts'
 import { readGarment } from './garment/read.ts'
 import { isUpper, type Garment } from './garment.ts'
 import { addGrain, grainOf } from './grain.ts'
+import { withoutHiddenArm } from './hidden-arm.ts'
 import { drape, type Layers } from './layers.ts'
 import { shadeOf } from './light.ts'
 import { toLab } from './oklab.ts'
@@ -59,12 +60,13 @@ export async function compose(
   await pause()
   const small = shrink(photo, ANALYSIS_SIDE)
   const before = small === photo ? { ...photo, data: photo.data.slice() } : small
-  const perception = await perceiver.perceive(before)
-  const reason = unfit(perception)
+  const seen = await perceiver.perceive(before)
+  const reason = unfit(seen)
   if (reason) throw new CompositionError('person_not_found', reason)
   const lab = toLab(before)
   await pause()
-  const parsing = await parse(before, perception, lab)
+  const parsing = await parse(before, seen, lab)
+  const perception = withoutHiddenArm(seen, parsing)
   await pause()
   const body = readBody(perception, parsing)
   const scene = readScene(parsing, body)

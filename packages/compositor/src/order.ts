@@ -1,6 +1,6 @@
 // What stays in front of the garment: face, hair, bags, and arms before the torso.
 import type { Body, BodySide } from './body.ts'
-import { ELBOW, placeInTube } from './limb.ts'
+import { ELBOW, isSeen, placeInTube } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import { createPlane, type Plane } from './plane.ts'
@@ -49,7 +49,9 @@ export function orderOf(
   const sleeveEnds = reach.map((share) =>
     share < ELBOW ? share / ELBOW : 1 + (share - ELBOW) / (1 - ELBOW),
   )
-  const arms = [armOf(body.left, body), armOf(body.right, body)]
+  const arms = [body.left, body.right]
+    .filter(({ arm }) => isSeen(arm.joints[1]))
+    .map((side) => armOf(side, body))
   const wearsDress = !labels.includes(LABEL.bottom)
   const order = { torso: createPlane(width, height), sleeves: createPlane(width, height) }
   for (let y = 0, i = 0; y < height; y++) {

@@ -1,0 +1,55 @@
+// An arm behind the back: the model guesses its joints, mostly in front of the body.
+import { armAt, isSeen } from './limb.ts'
+import { distance } from './lines.ts'
+import { LABEL, type Parsing } from './parsing.ts'
+import type { Joint, Perception, Pose } from './perception.ts'
+import { indexAt } from './raster.ts'
+
+/** Where the two arms are compared, as shares of their length: below a short sleeve. */
+const PLACES = [0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
+/** The share of the places on clothes when an arm is hidden, and on skin when the other one is bare. By experiment. */
+const HIDDEN = 0.8
+const BARE = 0.5
+
+/**
+ * The perception with an arm that is nowhere to be seen hanging down behind the body: its axis runs over clothes
+ * only, although the other arm is bare. The scores of its elbow and wrist are 0.
+ */
+export function withoutHiddenArm(perception: Perception, parsing: Parsing): Perception {
+  const { pose } = perception
+  const [left, right] = [alongArm(pose, 'left', parsing), alongArm(pose, 'right', parsing)]
+  for (const [side, arm, other] of [
+    ['left', left, right],
+    ['right', right, left],
+  ] as const) {
+    if (isSeen(pose[`${side}Wrist`]) || arm.skin > 0) continue
+    if (arm.clothes < HIDDEN || other.skin < BARE) continue
+    const shoulder = pose[`${side}Shoulder`]
+    const bone = distance(shoulder, pose[`${side}Elbow`])
+    const below = (bones: number): Joint => {
+      return { x: shoulder.x, y: shoulder.y + bones * bone, score: 0 }
+    }
+    return {
+      ...perception,
+      pose: { ...pose, [`${side}Elbow`]: below(1), [`${side}Wrist`]: below(2) },
+    }
+  }
+  return perception
+}
+
+/** The shares of skin and of clothes on the axis of an arm. */
+function alongArm(pose: Pose, side: 'left' | 'right', parsing: Parsing) {
+  const joints: [Joint, Joint, Joint] = [
+    pose[`${side}Shoulder`],
+    pose[`${side}Elbow`],
+    pose[`${side}Wrist`],
+  ]
+  const sign = joints[0].x * 2 < pose.leftShoulder.x + pose.rightShoulder.x ? -1 : 1
+  const labels = PLACES.map((share) => {
+    const { point } = armAt({ joints, radii: [0, 0, 0] }, share, sign)
+    return parsing.labels[indexAt(parsing, point)]
+  })
+  const shareOf = (...wanted: number[]) =>
+    labels.filter((label) => wanted.includes(label ?? LABEL.ground)).length / labels.length
+  return { skin: shareOf(LABEL.skin), clothes: shareOf(LABEL.top, LABEL.bottom) }
+}
