@@ -47,6 +47,8 @@ const ASIDE = { neck: 0.2, torso: 0.25, shoulder: [0.25, 0.6], top: [0.55, 0.75]
 const HAIR = { head: -0.35, shoulders: [-0.15, 0.05], long: [0.05, 0.8] } as const
 const HAIR_ASIDE = { slant: 0.5, end: [0.5, 0.75] } as const
 const THROAT = { down: [-0.1, 0.1], aside: [0.08, 0.16] } as const
+/** The slope from neck to shoulder: its end by `Frame.across`, its height at the neck in torsos, and a torso in shoulders. */
+const SLOPE = { end: 0.5, height: 0.14, torso: 1.6 } as const
 /** Away from the body the mask fills gaps: from torso or arm, a leg's thickness, the share of `Frame.face`. */
 const GAP = { away: [0.06, 0.18], leg: 0.05, face: 0.2 } as const
 /** By the distance from bones: surely the limb; bare arms and hands, cuffs, sleeves; bags at a hand; legs. */
@@ -113,11 +115,20 @@ const maskCost = (p: number) =>
 /** How far a mask that shows a person can be trusted: it fills the gaps between limbs. */
 function maskTrust(frame: Frame, i: number, open: boolean): number {
   const { down, across, face, armDistance, legDistance } = frame
-  const core = Math.abs(across[i]!) < INNER_TORSO && within(down[i]!, TORSO.core)
+  const aside = Math.abs(across[i]!)
+  const core = aside < INNER_TORSO && within(down[i]!, TORSO.core)
   if (open && !core && face[i]! > 1) return OPEN_TRUST
-  const besideTorso = within(down[i]!, BESIDE.gaps) ? Math.abs(across[i]!) - ASIDE.torso : 1
+  const besideTorso = within(down[i]!, BESIDE.gaps) ? aside - ASIDE.torso : 1
+  const slope = clamp((SLOPE.end - aside) / (SLOPE.end - ASIDE.neck), 0, 1) * SLOPE.height
+  const aboveSlope = aside < SLOPE.end && down[i]! < 0 ? SLOPE.torso * (-down[i]! - slope) : 1
   const besideLeg = legDistance[i]! - GAP.leg
-  const away = Math.min(besideTorso, armDistance[i]!, besideLeg, GAP.face * (face[i]! - 1))
+  const away = Math.min(
+    besideTorso,
+    aboveSlope,
+    armDistance[i]!,
+    besideLeg,
+    GAP.face * (face[i]! - 1),
+  )
   return MASK_MOST - (MASK_MOST - GAP_TRUST) * rising(away, GAP.away)
 }
 
