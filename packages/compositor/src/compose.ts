@@ -15,6 +15,7 @@ import { LABEL, parse, type Parsing } from './parsing.ts'
 import { unfit } from './people.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
+import { piecesOf } from './pieces.ts'
 import type { Plane } from './plane.ts'
 import { ANALYSIS_SIDE, ramp, shrink, type Raster } from './raster.ts'
 import { CompositionError } from './composition-error.ts'
@@ -82,7 +83,7 @@ export async function compose(
     coverage(layers, order),
     isUpper(garment) ? wornAs(layers, body) : garment.kind,
   )
-  if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes)
+  if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes, body.size)
   const covered = coverage(layers, order)
   await pause()
   await uncover(photo, plan, parsing, perception.pose)
@@ -102,10 +103,27 @@ const THIGHS = 1.4
 /** A garment that ends above the middle of the thighs is worn with what is below it. */
 const wornAs = ({ hemY }: Layers, { torso }: Body) => (hemY > THIGHS * torso ? 'dress' : 'top')
 
+/** Smaller than this, in squared sizes of the body, what becomes skin before the garment is a speck. By experiment. */
+const SPECK = 0.01
+
 /** The garment covers old sleeves, except where they become bare arms. */
-function keepArmsOnly({ torso }: Order, { labels }: Parsing, becomes: Uint8Array): void {
-  for (let i = 0; i < becomes.length; i++) {
-    if (labels[i] === LABEL.top && becomes[i] !== BECOMES.skin) torso.data[i] = 0
+function keepArmsOnly(
+  { torso }: Order,
+  { labels, width }: Parsing,
+  becomes: Uint8Array,
+  size: number,
+): void {
+  const arms = new Uint8Array(labels.length)
+  for (let i = 0; i < labels.length; i++) {
+    if (labels[i] !== LABEL.top) continue
+    if (becomes[i] !== BECOMES.skin) torso.data[i] = 0
+    else if (torso.data[i]! > 0) arms[i] = 1
+  }
+  const besideSkin = (i: number) =>
+    [i - 1, i + 1, i - width, i + width].some((at) => labels[at] === LABEL.skin)
+  for (const { pixels } of piecesOf(arms, width, 1)) {
+    if (pixels.length > SPECK * size ** 2 || pixels.some(besideSkin)) continue
+    for (const i of pixels) torso.data[i] = 0
   }
 }
 
