@@ -176,6 +176,17 @@ describe('readFlat', () => {
     expect(alphaAt(garment!.picture, 105, 150)).toBe(255)
   })
 
+  it('shows the ground between the front and the back of a strap', async () => {
+    const garment = await readFlat(
+      cutOut([
+        '150 120, 60 112, 40 150, 40 330, 150 330',
+        '40 40, 56 40, 62 118, 57 122, 53 47, 45 47, 45 160, 40 160',
+      ]),
+    )
+    expect(alphaAt(garment!.picture, 50, 95)).toBe(0)
+    expect(alphaAt(garment!.picture, 42, 95)).toBeGreaterThan(200)
+  })
+
   it('paints a label in the neck over', async () => {
     const colour: Colour = [40, 60, 120]
     const plain = cutOut(['150 80, 90 80, 40 130, 50 165, 90 140, 90 330, 150 330'])

@@ -4,7 +4,7 @@ import { paint, regions } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
 export function fillPrints(mask: Mask, plain: Mask): Mask {
-  const holes = regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
+  const holes = holesOf(mask)
   if (holes.length === 0) return mask
   const filled = withFilled(mask, holes)
   const isGap = gapTest(filled, mask, plain)
@@ -34,12 +34,26 @@ export function fillSlots(mask: Mask): Mask {
       end = right
     }
   }
+  const isOpen = (i: number) => data[i] !== 1 && narrow.data[i] !== 1
   const isSlot = (pixels: Int32Array) =>
     pixels.at(-1)! - pixels[0]! > (bounds.bottom - bounds.top) * SLOT.depth * width &&
-    pixels.every((i) => data[i + width] === 1 || narrow.data[i + width] === 1)
+    pixels.some((i) => isOpen(i - width)) &&
+    !pixels.some((i) => isOpen(i + width))
   const slots = regions(narrow, 1).map((pixels) => pixels.toSorted())
   return withFilled(mask, slots.filter(isSlot))
 }
+
+/**
+ * Fills the gaps between the fronts and the backs of straps, whose landmarks are those of one strap.
+ * @returns the mask itself when there are none
+ */
+export function fillStraps(mask: Mask): Mask {
+  const holes = holesOf(mask)
+  const gaps = holes.filter(strapTest(withFilled(mask, holes), mask))
+  return gaps.length > 0 ? withFilled(mask, gaps) : mask
+}
+
+const holesOf = (mask: Mask) => regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
 
 /** A copy of the mask without the holes. */
 export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
@@ -47,6 +61,9 @@ export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
   for (const hole of holes) paint(copy, hole, 1)
   return copy
 }
+
+/** Around a gap the cloth is at most as wide as a sleeve's cuff or a strap: a share of the width. */
+const THIN = 0.05
 
 /**
  * A test that tells gaps from prints.
@@ -60,8 +77,8 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
   const depth = distanceTo(filled, 0)
   const rim = distanceTo(cloth, 1)
   const total = area(filled)
-  // Around a gap the cloth is at most as wide as a sleeve's cuff or a strap.
-  const thin = (bounds.right - bounds.left) * 0.05
+  const thin = (bounds.right - bounds.left) * THIN
+  const isBehindStrap = strapTest(filled, cloth)
   return (pixels) => {
     const size = pixels.length
     if (size < total * 0.0012 || size > total * 0.22) return false
@@ -77,8 +94,26 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
       inner++
       near += plain.data[i]!
     }
+    const least = inner > size * 0.15 && !isBehindStrap(pixels) ? 0.6 : 0.4
     // Thinner ones are stripes.
-    return widest > 3.5 && near >= inner * (inner > size * 0.15 ? 0.6 : 0.4) && shallow < thin
+    return widest > 3.5 && near >= inner * least && shallow < thin
+  }
+}
+
+/** The least width of a strap in pixels, and the share of a hole's outline that lies along it. By experiment. */
+const STRAP = { width: 2, along: 0.85 }
+
+/** A test for the gaps between the front and the back of a strap: the cloth is thin almost all around them. */
+function strapTest(filled: Mask, cloth: Mask): (hole: Int32Array) => boolean {
+  const bounds = boundsOf(filled)
+  if (!bounds) return () => false
+  const depth = distanceTo(filled, 0)
+  const rim = distanceTo(cloth, 1)
+  const thin = (bounds.right - bounds.left) * THIN
+  return (hole) => {
+    const outline = hole.filter((i) => rim[i]! < 2)
+    const along = outline.filter((i) => depth[i]! < thin)
+    return along.length > outline.length * STRAP.along && hole.every((i) => depth[i]! > STRAP.width)
   }
 }
 

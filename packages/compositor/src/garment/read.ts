@@ -8,6 +8,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
+import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
@@ -47,7 +48,8 @@ export async function readFlat(
   small = shrink(picture, ANALYSIS_SIDE),
 ): Promise<Garment | null> {
   const lab = toLab(small)
-  const whole = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
+  const cloth = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
+  const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
@@ -60,13 +62,16 @@ export async function readFlat(
       paintOver(picture, label, picture.width / small.width)
       if (small !== picture) paintOver(small, label, 1)
     }
-    mask = withoutLegCut(await withoutLining(label ? toLab(small) : lab, whole))
+    // Where straps show the ground, they would be taken for the inside of the back.
+    const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
+    mask = withoutLegCut(outside)
   }
   await pause()
   const shape = shapeOfGarment(mask)
   if (!shape) return null
   await pause()
-  return finished(shape, mask, small, picture)
+  const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
+  return finished(shape, visible, small, picture)
 }
 
 async function finished(
