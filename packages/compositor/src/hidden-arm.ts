@@ -1,8 +1,8 @@
 // An arm behind the back: the model guesses its joints, mostly in front of the body.
-import { armAt, isSeen } from './limb.ts'
+import { armAt, isSeen, type Limb } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
-import type { Joint, Perception, Pose } from './perception.ts'
+import type { Joint, Perception } from './perception.ts'
 import { indexAt } from './raster.ts'
 
 /** Where the two arms are compared, as shares of their length: below a short sleeve. */
@@ -17,7 +17,13 @@ const BARE = 0.5
  */
 export function withoutHiddenArm(perception: Perception, parsing: Parsing): Perception {
   const { pose } = perception
-  const [left, right] = [alongArm(pose, 'left', parsing), alongArm(pose, 'right', parsing)]
+  const sign = pose.leftShoulder.x < pose.rightShoulder.x ? -1 : 1
+  const left = alongArm([pose.leftShoulder, pose.leftElbow, pose.leftWrist], sign, parsing)
+  const right = alongArm(
+    [pose.rightShoulder, pose.rightElbow, pose.rightWrist],
+    sign < 0 ? 1 : -1,
+    parsing,
+  )
   for (const [side, arm, other] of [
     ['left', left, right],
     ['right', right, left],
@@ -37,14 +43,12 @@ export function withoutHiddenArm(perception: Perception, parsing: Parsing): Perc
   return perception
 }
 
+/** Whether more than half of an arm below a short sleeve is skin. */
+export const isBare = (joints: Limb['joints'], sign: -1 | 1, parsing: Parsing): boolean =>
+  alongArm(joints, sign, parsing).skin >= BARE
+
 /** The shares of skin and of clothes on the axis of an arm. */
-function alongArm(pose: Pose, side: 'left' | 'right', parsing: Parsing) {
-  const joints: [Joint, Joint, Joint] = [
-    pose[`${side}Shoulder`],
-    pose[`${side}Elbow`],
-    pose[`${side}Wrist`],
-  ]
-  const sign = joints[0].x * 2 < pose.leftShoulder.x + pose.rightShoulder.x ? -1 : 1
+function alongArm(joints: Limb['joints'], sign: -1 | 1, parsing: Parsing) {
   const labels = PLACES.map((share) => {
     const { point } = armAt({ joints, radii: [0, 0, 0] }, share, sign)
     return parsing.labels[indexAt(parsing, point)]

@@ -1,5 +1,6 @@
 // What stays in front of the garment: face, hair, bags, and arms before the torso.
 import type { Body, BodySide } from './body.ts'
+import { isBare } from './hidden-arm.ts'
 import { ELBOW, isSeen, placeInTube } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
@@ -52,6 +53,10 @@ export function orderOf(
   const arms = [body.left, body.right]
     .filter(({ arm }) => isSeen(arm.joints[1]))
     .map((side) => armOf(side, body))
+  // With a bare arm, what looks like a sleeve before the torso is the torso before the arm.
+  const hasSleeves = ![body.left, body.right].some(({ arm, sign }) =>
+    isBare(arm.joints, sign, parsing),
+  )
   const wearsDress = !labels.includes(LABEL.bottom)
   const order = { torso: createPlane(width, height), sleeves: createPlane(width, height) }
   for (let y = 0, i = 0; y < height; y++) {
@@ -74,6 +79,7 @@ export function orderOf(
         order.torso.data[i] = wearsDress && body.frame.toFrame(point).y > lower.waistY ? 0 : 1
         continue
       }
+      if (label === LABEL.top && !hasSleeves) continue
       for (const arm of arms) {
         if (!isNear(arm, point)) continue
         const { side } = arm

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { readBody } from '../src/body.ts'
 import { withoutHiddenArm } from '../src/hidden-arm.ts'
+import { orderOf } from '../src/order.ts'
 import { LABEL, type Parsing } from '../src/parsing.ts'
 import { JOINTS, type Perception, type Pose } from '../src/perception.ts'
 import { createPlane } from '../src/plane.ts'
@@ -54,5 +56,16 @@ describe('withoutHiddenArm', () => {
   ])('does not change an arm %s', (_, seen) => {
     const { perception, parsing } = scene(seen)
     expect(withoutHiddenArm(perception, parsing)).toBe(perception)
+  })
+})
+
+describe('orderOf', () => {
+  it.each([
+    ['an old sleeve', true, 1],
+    ['no shirt on an arm behind it, when the other arm is bare,', false, 0],
+  ])('takes %s for an arm before the torso', (_, sleeves, inFront) => {
+    const { perception, parsing } = scene({ wrist: 0.6, sleeves })
+    const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
+    expect(order.torso.data[150 * SIZE.width + 92]).toBe(inFront)
   })
 })
