@@ -49,7 +49,9 @@ export function fillSlots(mask: Mask): Mask {
  */
 export function fillStraps(mask: Mask): Mask {
   const holes = holesOf(mask)
-  const gaps = holes.filter(strapTest(withFilled(mask, holes), mask))
+  if (holes.length === 0) return mask
+  const around = surroundingsOf(withFilled(mask, holes), mask)
+  const gaps = holes.filter((hole) => isBehindStrap(hole, around))
   return gaps.length > 0 ? withFilled(mask, gaps) : mask
 }
 
@@ -64,6 +66,28 @@ export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
 
 /** Around a gap the cloth is at most as wide as a sleeve's cuff or a strap: a share of the width. */
 const THIN = 0.05
+/** The least width of a strap in pixels, and the share of a hole's outline that lies along it. By experiment. */
+const STRAP = { width: 2, along: 0.85 }
+
+/** How far each pixel is from the ground outside and from the cloth, and how wide thin cloth is, in pixels. */
+interface Surroundings {
+  depth: Float32Array
+  rim: Float32Array
+  thin: number
+}
+
+function surroundingsOf(filled: Mask, cloth: Mask): Surroundings {
+  const bounds = boundsOf(filled)
+  const thin = bounds ? (bounds.right - bounds.left) * THIN : 0
+  return { depth: distanceTo(filled, 0), rim: distanceTo(cloth, 1), thin }
+}
+
+/** Whether a hole is the gap between the front and the back of a strap: the cloth is thin almost all around it. */
+function isBehindStrap(hole: Int32Array, { depth, rim, thin }: Surroundings): boolean {
+  const outline = hole.filter((i) => rim[i]! < 2)
+  const along = outline.filter((i) => depth[i]! < thin)
+  return along.length > outline.length * STRAP.along && hole.every((i) => depth[i]! > STRAP.width)
+}
 
 /**
  * A test that tells gaps from prints.
@@ -72,13 +96,9 @@ const THIN = 0.05
  * @param plain the pixels that look like the ground
  */
 export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => boolean {
-  const bounds = boundsOf(filled)
-  if (!bounds) return () => true
-  const depth = distanceTo(filled, 0)
-  const rim = distanceTo(cloth, 1)
+  const around = surroundingsOf(filled, cloth)
+  const { depth, rim, thin } = around
   const total = area(filled)
-  const thin = (bounds.right - bounds.left) * THIN
-  const isBehindStrap = strapTest(filled, cloth)
   return (pixels) => {
     const size = pixels.length
     if (size < total * 0.0012 || size > total * 0.22) return false
@@ -94,26 +114,9 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
       inner++
       near += plain.data[i]!
     }
-    const least = inner > size * 0.15 && !isBehindStrap(pixels) ? 0.6 : 0.4
+    const least = inner > size * 0.15 && !isBehindStrap(pixels, around) ? 0.6 : 0.4
     // Thinner ones are stripes.
     return widest > 3.5 && near >= inner * least && shallow < thin
-  }
-}
-
-/** The least width of a strap in pixels, and the share of a hole's outline that lies along it. By experiment. */
-const STRAP = { width: 2, along: 0.85 }
-
-/** A test for the gaps between the front and the back of a strap: the cloth is thin almost all around them. */
-function strapTest(filled: Mask, cloth: Mask): (hole: Int32Array) => boolean {
-  const bounds = boundsOf(filled)
-  if (!bounds) return () => false
-  const depth = distanceTo(filled, 0)
-  const rim = distanceTo(cloth, 1)
-  const thin = (bounds.right - bounds.left) * THIN
-  return (hole) => {
-    const outline = hole.filter((i) => rim[i]! < 2)
-    const along = outline.filter((i) => depth[i]! < thin)
-    return along.length > outline.length * STRAP.along && hole.every((i) => depth[i]! > STRAP.width)
   }
 }
 
