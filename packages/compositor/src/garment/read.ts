@@ -20,6 +20,7 @@ import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 /**
  * @param perceiver finds a person who wears the garment
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
+ * @throws CompositionError when the ground is too busy
  */
 export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
@@ -42,7 +43,10 @@ function opaque(picture: Raster): Raster {
   return copy
 }
 
-/** @returns null when nothing stands out from the ground, or what does cannot be a garment */
+/**
+ * @returns null when nothing stands out from the ground, or what does cannot be a garment
+ * @throws CompositionError when the ground is too busy
+ */
 export async function readFlat(
   picture: Raster,
   small = shrink(picture, ANALYSIS_SIDE),
