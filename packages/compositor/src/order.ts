@@ -1,7 +1,7 @@
 // What stays in front of the garment: face, hair, bags, and arms before the torso.
 import type { Body, BodySide } from './body.ts'
 import { isBare } from './hidden-arm.ts'
-import { ELBOW, isSeen, placeInTube } from './limb.ts'
+import { ELBOW, placeInTube } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import { createPlane, type Plane } from './plane.ts'
@@ -50,9 +50,7 @@ export function orderOf(
   const sleeveEnds = reach.map((share) =>
     share < ELBOW ? share / ELBOW : 1 + (share - ELBOW) / (1 - ELBOW),
   )
-  const arms = [body.left, body.right]
-    .filter(({ arm }) => isSeen(arm.joints[1]))
-    .map((side) => armOf(side, body))
+  const arms = [armOf(body.left, body), armOf(body.right, body)]
   // With a bare arm, what looks like a sleeve before the torso is the torso before the arm.
   const hasSleeves = ![body.left, body.right].some(({ arm, sign }) =>
     isBare(arm.joints, sign, parsing),
