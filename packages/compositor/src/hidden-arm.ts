@@ -1,4 +1,4 @@
-// An arm behind the back: the model guesses its joints, mostly in front of the body.
+// An arm behind the back: the model places its joints somewhere, mostly in front of the body.
 import { armAt, isSeen, type Limb } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
