@@ -73,9 +73,8 @@ export default defineConfig(async () => ({
     // For busy machines.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    // Alarms and messages that arrive when a file ends cannot import the Worker.
-    onUnhandledError: ({ message }) => !message.includes('Closing rpc while "resolve" was pending'),
-    silent: 'passed-only',
+    // See test/support/setup.ts.
+    disableConsoleIntercept: true,
     reporters: ['default', new WorkerReporter()],
     maxWorkers: 2,
     sequence: { sequencer: GroupAfterGroup },

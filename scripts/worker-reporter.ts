@@ -1,13 +1,10 @@
 // The vitest reporter of the worker tests. It writes their results for scripts/test.ts, hides the exceptions
-// that tests inject into Durable Objects, fails the run at any other, and ends a run whose worker does not
-// stop. A worker stays now and then idle after its last test, and vitest waits without a time limit.
+// that tests inject into Durable Objects, and fails the run at any other.
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import type { Reporter, TestModule, Vitest } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 import type { Result } from './test.ts'
 
-/** A worker stops within a second. It waits up to 30 s for promises of `waitUntil`. */
-const MAX_STOP_MS = 90_000
 /** What workerd prints when an object throws, also when the caller handles the exception. */
 const EXCEPTION = /^uncaught exception;/
 const EACH_EXCEPTION = /^(?=uncaught exception;)/m
@@ -21,19 +18,9 @@ const INJECTED =
   /; stack = (InjectedError: |Error: Failed query: .*\n.*\n(.*\n)*.* at load \(.*\/snapshot\.ts)/
 
 export class WorkerReporter implements Reporter {
-  readonly #maxStopMs: number
   readonly #unexpected: string[] = []
-  #vitest: Vitest | undefined
-  #running = 0
-  #modules: TestModule[] = []
-  #timer: NodeJS.Timeout | undefined
 
-  constructor(maxStopMs = MAX_STOP_MS) {
-    this.#maxStopMs = maxStopMs
-  }
-
-  onInit(vitest: Vitest): void {
-    this.#vitest = vitest
+  onInit(): void {
     const write = process.stdout.write.bind(process.stdout)
     // Exceptions are messages of the level info.
     process.stdout.write = (chunk: string | Uint8Array, ...rest: never[]) => {
@@ -47,20 +34,9 @@ export class WorkerReporter implements Reporter {
     }
   }
 
-  onTestRunStart(specifications: readonly unknown[]): void {
-    this.#running = specifications.length
-    this.#modules = []
-  }
-
-  onTestModuleEnd(module: TestModule): void {
-    this.#modules.push(module)
-    if (this.#modules.length < this.#running) return
-    this.#timer = setTimeout(() => this.#end(), this.#maxStopMs)
-  }
-
-  onTestRunEnd(): void {
-    clearTimeout(this.#timer)
-    this.#writeResult()
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const path = process.env['TEST_RESULT']
+    if (path !== undefined) writeFileSync(path, JSON.stringify(this.#resultOf(modules, errors)))
     if (this.#unexpected.length > 0) {
       console.error('\n The Worker threw exceptions that no test expects:')
       for (const text of this.#unexpected) console.error(text)
@@ -68,57 +44,25 @@ export class WorkerReporter implements Reporter {
     }
   }
 
-  #testsIn(state: 'passed' | 'failed' | 'skipped') {
-    return this.#modules
-      .flatMap((module) => [...module.children.allTests()])
-      .filter((test) => test.result().state === state)
-  }
-
-  /** Errors outside of tests. */
-  #errors(): unknown[] {
-    return [...(this.#vitest?.state.getUnhandledErrors() ?? []), ...this.#unexpected]
-  }
-
-  #writeResult(): void {
-    const path = process.env['TEST_RESULT']
-    if (path === undefined) return
-    const result: Result = {
-      passed: this.#testsIn('passed').length,
-      skipped: this.#testsIn('skipped').length,
+  /** @param errors those outside of tests */
+  #resultOf(modules: readonly TestModule[], errors: readonly SerializedError[]): Result {
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    const testsIn = (state: 'passed' | 'failed' | 'skipped') =>
+      tests.filter((test) => test.result().state === state)
+    return {
+      passed: testsIn('passed').length,
+      skipped: testsIn('skipped').length,
       failures: [
-        ...this.#testsIn('failed').map((test) => ({
-          name: test.fullName,
-          file: test.module.moduleId,
-        })),
-        ...this.#modules.flatMap((module) =>
+        ...testsIn('failed').map((test) => ({ name: test.fullName, file: test.module.moduleId })),
+        ...modules.flatMap((module) =>
           module.errors().map(({ message }) => ({ name: message, file: module.moduleId })),
         ),
         // Errors of a worker are plain objects. Vitest adds the file during which one was thrown.
-        ...this.#errors().map((error) => ({
+        ...[...errors, ...this.#unexpected].map((error) => ({
           name: Object(error).message ?? inspect(error),
           file: Object(error).VITEST_TEST_PATH,
         })),
       ],
     }
-    writeFileSync(path, JSON.stringify(result))
-  }
-
-  /** Prints what the summary of vitest would contain, and ends the process. */
-  #end(): void {
-    const errors = this.#errors()
-    const failed = this.#testsIn('failed')
-    const failedModules = this.#modules.filter((module) => module.state() === 'failed')
-    for (const test of failed) console.error(test.fullName, ...(test.result().errors ?? []))
-    for (const module of failedModules) console.error(module.moduleId, ...module.errors())
-    for (const error of errors) console.error(error)
-    const files = this.#modules.length
-    console.log(`
- A worker did not stop after its last test. The run ends without it.
- Test Files  ${files - failedModules.length} passed (${files})
-      Tests  ${this.#testsIn('passed').length} passed, ${failed.length} failed
-     Errors  ${errors.length}
-`)
-    this.#writeResult()
-    process.exit(failed.length + failedModules.length + errors.length === 0 ? 0 : 1)
   }
 }

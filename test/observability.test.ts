@@ -92,6 +92,8 @@ describe('the line of a request', () => {
       value: expect.any(Number),
       index: shop.orgId,
     })
+    // The job would end in the next test.
+    await vi.waitUntil(() => linesOf('message').length > 0)
   })
 
   it('is written for rejected requests and for errors', async () => {

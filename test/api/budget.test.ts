@@ -105,6 +105,14 @@ function replaceQueues(report: (queue: 'jobs' | 'webhooks') => () => void = () =
   for (const method of ['send', 'sendBatch'] as const) replace(env.WEBHOOKS, method, 'webhooks')
 }
 
+/** Submits a job and processes it. No other work follows, which would be counted. */
+async function endedJob(): Promise<string> {
+  replaceQueues()
+  const { job_id: jobId } = await submit(shop.test)
+  await processJob({ env, jobId, mode: 'test' })
+  return jobId
+}
+
 function onAnyCall<T extends object>(stub: T, report: () => void): T {
   return new Proxy(stub, {
     get(target, name) {
@@ -124,8 +132,12 @@ const NOTHING = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
 beforeAll(async () => {
   shop = await newOrganisation()
 })
-// Fills the Organisation's snapshot cache, so that requests do not read it from D1.
-beforeEach(async () => void (await shop.test.get('/v1/account')))
+beforeEach(async () => {
+  // Alarms of earlier tests would be counted.
+  vi.spyOn(Organisation.prototype, 'alarm').mockResolvedValue()
+  // Fills the Organisation's snapshot cache, so that requests do not read it from D1.
+  await shop.test.get('/v1/account')
+})
 
 describe('a request', () => {
   it('does no I/O for a malformed key', async () => {
@@ -204,10 +216,9 @@ describe('a request', () => {
   })
 
   it('makes one Organisation call and one read for GET /v1/jobs/{id}', async () => {
-    const { job_id } = await submit(shop.test)
-    await finished(shop.test, job_id)
+    const jobId = await endedJob()
     const calls = countCalls()
-    expect((await shop.test.get(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect((await shop.test.get(`/v1/jobs/${jobId}`)).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
   })
 
@@ -239,11 +250,10 @@ describe('a request', () => {
   })
 
   it('makes one Organisation call, a read and a batch for DELETE /v1/jobs/{id}/output', async () => {
-    const { job_id } = await submit(shop.test)
-    await finished(shop.test, job_id)
+    const jobId = await endedJob()
     const calls = countCalls()
     const deleted = vi.spyOn(env.IMAGES, 'delete')
-    expect((await shop.test.delete(`/v1/jobs/${job_id}/output`)).status).toBe(204)
+    expect((await shop.test.delete(`/v1/jobs/${jobId}/output`)).status).toBe(204)
     // The read, the entry in the audit log, which is in another database, and the update.
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 3 })
     // First the output and the inputs, then the thumbnail.
