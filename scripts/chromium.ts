@@ -1,4 +1,4 @@
-// The path of Chromium for the browser tests: $CHROMIUM, or the usual install locations.
+// Chromium for the browser tests and the pictures of the documentation.
 import { existsSync } from 'node:fs'
 
 const INSTALL_PATHS = [
@@ -8,5 +8,13 @@ const INSTALL_PATHS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
+/** The path of Chromium: $CHROMIUM, or a usual install location. */
 export const chromiumPath = (): string | undefined =>
   [process.env['CHROMIUM'] ?? '', ...INSTALL_PATHS].find((path) => path !== '' && existsSync(path))
+
+/** How to start Chromium. @throws Error if there is none */
+export function launchOptions() {
+  const executablePath = chromiumPath()
+  if (!executablePath) throw new Error('Chromium was not found')
+  return { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] }
+}

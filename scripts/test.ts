@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildWorker } from './built-worker.ts'
-import { chromiumPath } from './chromium.ts'
+import { chromiumPath, launchOptions } from './chromium.ts'
 import { prepareLocalState } from './local-state.ts'
 import { ROOT } from './wrangler.ts'
 
@@ -127,7 +127,12 @@ async function runVitest(files: readonly string[], shard: Shard, output: Output)
   )
 }
 
-async function runNode(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
+async function runNode(
+  files: readonly string[],
+  shard: Shard,
+  output: Output,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Result> {
   const result = join(folder, 'node')
   // For the services of all files.
   const service = join(folder, 'service')
@@ -146,12 +151,21 @@ async function runNode(files: readonly string[], shard: Shard, output: Output): 
   ]
   return resultOf(
     result,
-    await runNodeProgram(args, output, { TEST_MATRIX: matrix, TEST_SERVICE: service }),
+    await runNodeProgram(args, output, { ...env, TEST_MATRIX: matrix, TEST_SERVICE: service }),
   )
 }
 
 async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
-  if (chromiumPath()) return runNode(files, shard, output)
+  if (chromiumPath()) {
+    // Imported here, because other tests need no browser.
+    const { chromium } = await import('playwright-core')
+    const browser = await chromium.launchServer(launchOptions())
+    try {
+      return await runNode(files, shard, output, { TEST_BROWSER: browser.wsEndpoint() })
+    } finally {
+      await browser.close()
+    }
+  }
   console.error(`
   ${process.env['CI'] ? 'ERROR' : 'WARNING'}: Chromium was not found, so the browser tests did not run.
   Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { build } from 'esbuild'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import { chromiumPath } from '../../scripts/chromium.ts'
+import type { Browser, Page } from 'playwright-core'
 import { ROOT } from '../../scripts/wrangler.ts'
+import { openBrowser } from './support/console.ts'
 import { startService, type NewOrganisation, type Service } from '../node/support/service.ts'
 
 let service: Service
@@ -21,10 +21,7 @@ before(async () => {
   shop = await service.newOrganisation({ rate_limit_per_minute: 6 })
   const pages = await servePage()
   closePages = pages.close
-  browser = await chromium.launch({
-    executablePath: chromiumPath() ?? '',
-    args: ['--no-sandbox'],
-  })
+  browser = await openBrowser()
   page = await browser.newPage()
   await page.goto(pages.url)
 })

@@ -1,8 +1,8 @@
 // User journeys in the console, in Chromium.
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
@@ -306,7 +306,9 @@ describe('the export of the organisation', () => {
     for (let count = 0; count < 2; count++) {
       const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
       assert.match(download.suggestedFilename(), /^try-on-org_\w+-\d{4}-\d\d-\d\d\.json$/)
-      const { organisation } = JSON.parse(await readFile(await download.path(), 'utf8'))
+      const { organisation } = (await json(await download.createReadStream())) as {
+        organisation: { name: string }
+      }
       assert.equal(organisation.name, 'Acme Fashion')
     }
   })

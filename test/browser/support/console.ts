@@ -7,7 +7,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core'
-import { chromiumPath } from '../../../scripts/chromium.ts'
+import { launchOptions } from '../../../scripts/chromium.ts'
 import { startService, type Service } from '../../node/support/service.ts'
 
 export const DESKTOP = { width: 1280, height: 900 }
@@ -21,15 +21,18 @@ export interface Console extends Service {
   open(options?: BrowserContextOptions): Promise<Page>
 }
 
+/** Chromium: the one that `npm test` started for all files, or a new one. */
+export function openBrowser(): Promise<Browser> {
+  const shared = process.env['TEST_BROWSER']
+  return shared ? chromium.connect(shared) : chromium.launch(launchOptions())
+}
+
 /** Takes a few seconds. */
 export async function startConsole(): Promise<Console> {
   const service = await startService({ WEBHOOK_RETRY_DELAYS: '600' })
-  const executablePath = chromiumPath()
-  if (!executablePath) throw new Error('Chromium was not found')
   // The service loads the console at its first page, which takes longest.
   await fetch(`${service.url}/console/sign-in`)
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await openBrowser()
   return {
     ...service,
     browser,
