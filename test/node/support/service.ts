@@ -1,6 +1,6 @@
 // Starts the service for tests in Node and in browsers: as it is deployed, with the databases of
 // `npm run dev`.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -10,9 +10,7 @@ import {
   Miniflare,
   type V4WorkerOptionsShape,
 } from 'miniflare'
-import { unstable_getMiniflareWorkerOptions } from 'wrangler'
 import { buildWorker } from '../../../scripts/built-worker.ts'
-import { ROOT } from '../../../scripts/wrangler.ts'
 
 const OPERATOR_TOKEN = 'node-tests-operator-token-of-32-characters'
 
@@ -37,19 +35,17 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** The folder in which `npm test` has built the Worker and migrated the databases, for all files. */
+/** The folder in which `npm test` has built the Worker, read its settings and migrated the databases, for all files. */
 const PREPARED = process.env['TEST_SERVICE']
-
-// The settings of a developer must not reach the tests.
-process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
 
 /** Takes a few seconds. Images and webhook receivers on the loopback interface are allowed. */
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
   if (PREPARED === undefined) throw new Error('Run these tests with `npm test -- FOLDER`.')
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
   cpSync(join(PREPARED, 'state', 'v3'), folder, { recursive: true })
-  const { workerOptions: shared }: { workerOptions: V4WorkerOptionsShape } =
-    unstable_getMiniflareWorkerOptions(join(ROOT, 'wrangler.toml'))
+  const shared: V4WorkerOptionsShape = JSON.parse(
+    readFileSync(join(PREPARED, 'options.json'), 'utf8'),
+  )
   const bindings = {
     ...shared.bindings,
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
