@@ -3,7 +3,7 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { withMetadata } from '@try-on/image-files'
-import type { Engine } from '../src/engines/engine.ts'
+import type { Engine, EngineInput, Progress } from '../src/engines/engine.ts'
 import * as handles from '../src/engines/engine.ts'
 import { createVertex } from '../src/engines/vertex.ts'
 import { createWorkersAi, WorkersAiSettings } from '../src/engines/workers-ai.ts'
@@ -16,7 +16,7 @@ import {
   tokenResponse,
   vertexSettings,
 } from './support/engines.ts'
-import { useEngines } from './support/fake-engines.ts'
+import { useEngines as replaceEngines } from './support/fake-engines.ts'
 import { jpeg, png } from './support/picture.ts'
 import { fakeUpstream } from './support/upstream.ts'
 import { finished, ledgerOf, newOrganisation, readJob, submit } from './support/world.ts'
@@ -35,6 +35,20 @@ beforeEach(() => {
   // Queue delays are real time in tests.
   vi.spyOn(handles, 'pollAfterSeconds').mockReturnValue(0)
 })
+
+const atOnce = (progress: Progress): Progress =>
+  progress.done ? progress : { ...progress, pollAfterSeconds: 0 }
+
+/** Replaces the engines by some that are polled without a delay. */
+function useEngines(...engines: Engine[]): void {
+  replaceEngines(
+    ...engines.map((engine) => ({
+      ...engine,
+      start: async (input: EngineInput) => atOnce(await engine.start(input)),
+      poll: async (handle: string) => atOnce(await engine.poll!(handle)),
+    })),
+  )
+}
 
 /** Returns the bodies one after another, and then repeats the last one. */
 const inTurn = (...bodies: object[]) => {
