@@ -16,12 +16,13 @@ const ALONE = /^\/\/ Alone: /m
 
 /**
  * Which files share a Worker in each process, in the order of their starts. Sharing saves the seconds in which a Worker
- * loads its modules. The files share its memory, too: those of the compositor and the faults make others slow.
+ * loads its modules. The files share its memory, too: those of the compositor and the faults make others slow. They share
+ * the timers that a test replaces: no work of the background may remain when those of the client do.
  */
 const GROUPS: [name: string, includes: (file: string) => boolean][] = [
   ['alone', (file) => ALONE.test(readFileSync(file, 'utf8'))],
   ['faults', (file) => /\/(fairness|faults|model)\//.test(file)],
-  ['compositor', (file) => file.includes('packages/compositor/')],
+  ['packages', (file) => file.includes('packages/')],
   ['others', () => true],
 ]
 const groupOf = (file: string) => GROUPS.findIndex(([, includes]) => includes(file))

@@ -109,9 +109,8 @@ async function runNodeProgram(
   return code === 0
 }
 
-// The settings of a developer must not reach the tests.
-process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
-
+/** Whether wrangler reads the file .env. */
+const DOT_ENV = 'CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'
 /** Linux's file system in memory. */
 const MEMORY = '/dev/shm'
 const MIN_MEMORY_BYTES = 1_024 ** 3
@@ -168,7 +167,10 @@ async function runNode(
   await prepareLocalState(join(service, 'state'))
   // Imported once, here, because loading wrangler takes a second.
   const { unstable_getMiniflareWorkerOptions: optionsOf } = await import('wrangler')
+  // The settings of a developer must not reach the tests.
+  process.env[DOT_ENV] = 'false'
   const { workerOptions } = optionsOf(join(ROOT, 'wrangler.toml'))
+  delete process.env[DOT_ENV]
   writeFileSync(join(service, 'options.json'), JSON.stringify(workerOptions))
   const args = [
     '--test',
