@@ -1,26 +1,13 @@
 // The account in Chromium: passkeys with a virtual authenticator, two-factor authentication, and what
 // the pages look like.
 import assert from 'node:assert/strict'
-import { mkdir } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { codeAt } from '../../src/users/totp.ts'
-import { findAxeViolations, findOverflows } from './support/checks.ts'
-import {
-  DESKTOP,
-  onboard,
-  openMail,
-  PASSWORD,
-  PHONE,
-  startConsole,
-  TABLET,
-  type Console,
-} from './support/console.ts'
+import { assertSound } from './support/checks.ts'
+import { onboard, openMail, PASSWORD, startConsole, type Console } from './support/console.ts'
 
 const ACCOUNT = '/console/account'
-/** With SHOTS=1, screenshots are written there. */
-const SHOTS = 'test/browser/shots/account'
-
 let service: Console
 before(async () => {
   service = await startConsole()
@@ -41,25 +28,6 @@ async function addAuthenticator(page: Page) {
       automaticPresenceSimulation: true,
     },
   })
-}
-
-/** Checks the open page at three widths, light and dark. */
-async function inspect(page: Page, name: string) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    for (const viewport of [PHONE, TABLET, DESKTOP]) {
-      await page.setViewportSize(viewport)
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
-      const where = `${name} at ${viewport.width} px, ${colorScheme}`
-      assert.deepEqual(await findOverflows(page), [], where)
-      if (process.env['SHOTS']) {
-        await mkdir(SHOTS, { recursive: true })
-        const path = `${SHOTS}/${name}-${viewport.width}-${colorScheme}.png`
-        await page.screenshot({ path, fullPage: true })
-      }
-    }
-    assert.deepEqual(await findAxeViolations(page), [], `${name}, ${colorScheme}`)
-  }
 }
 
 async function signOut(page: Page) {
@@ -86,7 +54,7 @@ describe('a passkey', () => {
       .fill('A laptop with a very long name'.repeat(3))
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('Passkey added').waitFor()
-    await inspect(page, 'account')
+    await assertSound(page, 'account')
     // The device has a passkey already.
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('This device already has a passkey').waitFor()
@@ -110,7 +78,7 @@ describe('a passkey', () => {
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('Passkey added').waitFor()
     await signOut(page)
-    await inspect(page, 'sign-in')
+    await assertSound(page, 'sign-in')
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page.waitForURL(/\/console\/org_/)
     await page.context().close()
@@ -127,12 +95,12 @@ describe('two-factor authentication', () => {
     await page.getByAltText('QR code').waitFor()
     const text = await page.getByRole('group', { name: 'Secret' }).textContent()
     const secret = (text ?? '').replaceAll(/\s/g, '')
-    await inspect(page, 'two-factor-set-up')
+    await assertSound(page, 'two-factor-set-up')
     await page.getByLabel('Code', { exact: true }).fill(await codeOf(secret))
     await page.getByRole('button', { name: 'Turn on two-factor authentication' }).click()
     const codes = await page.getByRole('group', { name: 'Recovery codes' }).textContent()
     const [recoveryCode = ''] = (codes ?? '').split('\n')
-    await inspect(page, 'recovery-codes')
+    await assertSound(page, 'recovery-codes')
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download' }).click()
     assert.equal((await download).suggestedFilename(), 'try-on-recovery-codes.txt')
@@ -146,7 +114,7 @@ describe('two-factor authentication', () => {
       await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor()
     }
     await signIn()
-    await inspect(page, 'sign-in-code')
+    await assertSound(page, 'sign-in-code')
     await page.getByLabel('Code', { exact: true }).fill(await codeOf(secret, 1))
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL(/\/console\/org_/)

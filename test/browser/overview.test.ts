@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
+import { assertSound, findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
 import {
   DESKTOP,
   onboard,
@@ -12,7 +12,6 @@ import {
   TABLET,
   type Console,
 } from './support/console.ts'
-import { shoot } from './support/shoot.ts'
 
 const LONG_NAME = `Shop, production, ${'averylongword'.repeat(4)} and further words`.slice(0, 100)
 /** A point of a bar's column that the bar does not cover. */
@@ -315,20 +314,11 @@ describe('the pages', () => {
       ['key-page', key ?? ''],
     ] as const) {
       await page.goto(path)
-      if (process.env['SHOOT']) await shoot(page, name)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        assert.deepEqual(await findAxeViolations(page), [], path)
-        assert.deepEqual(await findLowContrast(page), [], path)
-      }
-      await page.emulateMedia({ colorScheme: 'light' })
-      await page.setViewportSize(PHONE)
-      assert.deepEqual(await findOverflows(page), [], path)
-      await page.setViewportSize(DESKTOP)
+      await assertSound(page, name)
+      assert.deepEqual(await findLowContrast(page), [], path)
     }
     await page.getByRole('button', { name: 'Test', exact: true }).click()
     await page.goto('/console')
-    if (process.env['SHOOT']) await shoot(page, 'overview-test')
-    assert.deepEqual(await findAxeViolations(page), [])
+    await assertSound(page, 'overview-test')
   })
 })

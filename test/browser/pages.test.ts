@@ -6,16 +6,19 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, findLowContrast, findOverflows, sampleOf } from './support/checks.ts'
 import {
-  DESKTOP,
+  findAxeViolations,
+  findLowContrast,
+  findOverflows,
+  LOOKS,
+  sampleOf,
+} from './support/checks.ts'
+import {
   newAddress,
   openMail,
   openUntil,
   PASSWORD,
-  PHONE,
   startConsole,
-  TABLET,
   type Console,
 } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
@@ -122,11 +125,6 @@ describe('every page fits the window, is accessible and small:', () => {
     test.diagnostic(`contrast below 7:1: ${JSON.stringify([...lowContrast])}`)
   })
 })
-
-/** In which axe checks the pages. */
-const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  [TABLET, PHONE, DESKTOP].map((viewport) => ({ viewport, colorScheme })),
-)
 
 /** Checks the open page: layout at each width, accessibility in `LOOKS`, contrast; size. */
 async function check(): Promise<void> {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
-import { findAxeViolations, findOverflows } from './support/checks.ts'
+import { onboard, startConsole, type Console } from './support/console.ts'
+import { assertSound } from './support/checks.ts'
 
 /** A live job takes seconds of CPU time, and more on a busy machine. */
 const LIVE_JOB_MS = 120_000
@@ -21,22 +21,10 @@ after(() => site.close())
 const card = (role: 'Person' | 'Garment') => page.getByRole('group', { name: role, exact: true })
 const result = () => page.locator('[data-run-result] img[alt^="Result"]')
 
-/** At three widths, light and dark: nothing overflows, and axe finds nothing. */
-async function assertSound(): Promise<void> {
-  for (const viewport of [PHONE, TABLET, DESKTOP]) {
-    await page.setViewportSize(viewport)
-    assert.deepEqual(await findOverflows(page), [], `${page.url()} at ${viewport.width}`)
-  }
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    assert.deepEqual(await findAxeViolations(page), [], `${page.url()}, ${colorScheme}`)
-  }
-}
-
 describe('the last page of onboarding', () => {
   it('shows code in three languages, runs test jobs repeatedly, and makes a live picture', async () => {
     await onboard(page)
-    await assertSound()
+    await assertSound(page)
     await page.getByText('Python', { exact: true }).click()
     await page.getByText('from try_on import TryOnClient').waitFor()
     assert.equal(await page.locator('.snippets pre').first().isVisible(), false)
@@ -52,7 +40,7 @@ describe('the last page of onboarding', () => {
     const live = page.locator('.live-picture img[alt^="Result"]')
     await live.waitFor({ timeout: LIVE_JOB_MS })
     assert.match((await live.getAttribute('src')) ?? '', /\.jpg\?/)
-    await assertSound()
+    await assertSound(page)
   })
 })
 
@@ -61,7 +49,7 @@ describe('the checklist', () => {
     await page.goto('/console')
     await page.getByRole('heading', { name: 'Go live' }).waitFor()
     await page.getByText('2 of 4 done').waitFor()
-    await assertSound()
+    await assertSound(page)
     await page.getByRole('button', { name: 'Hide this list' }).click()
     await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
     assert.equal(await page.getByRole('heading', { name: 'Go live' }).count(), 0)
@@ -79,7 +67,7 @@ describe('the playground', () => {
     assert.match(page.url(), /\/playground$/)
     await page.getByRole('link', { name: 'Open the job' }).waitFor()
     await page.getByRole('heading', { name: 'Your latest jobs here' }).waitFor()
-    await assertSound()
+    await assertSound(page)
     const count = await page.locator('.history li').count()
     await page.getByRole('button', { name: 'Submit job' }).click()
     await page.locator('.history li').nth(count).waitFor()
@@ -99,7 +87,7 @@ describe('the playground', () => {
     await page.getByRole('button', { name: 'Submit job' }).click()
     await card('Garment').getByText('Enter a URL or choose a file.').waitFor()
     await card('Person').getByText('man-tee-hip.jpg', { exact: true }).waitFor()
-    await assertSound()
+    await assertSound(page)
     await card('Garment').getByRole('link', { name: 'Use the sample: yellow top' }).click()
     await page.getByRole('button', { name: 'Submit job' }).click()
     await result().waitFor()
@@ -134,7 +122,7 @@ describe('the playground', () => {
       .locator('.code pre', { hasText: 'https://shop.example/person.jpg' })
       .first()
       .waitFor()
-    await assertSound()
+    await assertSound(page)
   })
 
   it('loads the pictures of an earlier job', async () => {

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
-import { shoot } from './support/shoot.ts'
+import { assertSound, findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
+import { onboard, startConsole, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page
@@ -19,22 +18,6 @@ const call = (key: string, method: string, path: string, body?: object) =>
 
 /** The links to requests in the list. */
 const rows = () => page.getByRole('table', { name: 'Requests' }).locator('tbody tr')
-
-/** Checks the open page at three widths, light and dark. */
-async function check(name: string): Promise<void> {
-  for (const viewport of [PHONE, TABLET, DESKTOP]) {
-    await page.setViewportSize(viewport)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      const at = `${name} at ${viewport.width} px, ${colorScheme}`
-      assert.deepEqual(await findOverflows(page), [], at)
-      assert.deepEqual(await findAxeViolations(page), [], at)
-    }
-  }
-  assert.deepEqual(await findLowContrast(page), [], name)
-  if (process.env['SHOTS']) await shoot(page, name)
-  await page.emulateMedia({ colorScheme: 'light' })
-}
 
 before(async () => {
   site = await startConsole()
@@ -62,7 +45,8 @@ it('leads from a job to the request that failed and to the help for its error', 
   await page.goto('/console/requests')
   for (let n = 0; n < 40 && (await rows().count()) < 50; n++) await page.reload()
   assert.equal(await rows().count(), 50)
-  await check('requests')
+  await assertSound(page, 'requests')
+  assert.deepEqual(await findLowContrast(page), [])
   await page.getByRole('link', { name: 'Older' }).click()
   await page.waitForURL(/before=/)
   await page.getByRole('link', { name: 'Newer' }).click()
@@ -81,7 +65,8 @@ it('leads from a job to the request that failed and to the help for its error', 
   await page.goto('/console/requests?code=validation_error')
   await rows().first().getByRole('link').last().click()
   await page.getByRole('heading', { name: 'POST /v1/tryon' }).waitFor()
-  await check('request')
+  await assertSound(page, 'request')
+  assert.deepEqual(await findLowContrast(page), [])
   const help = page.getByRole('link', { name: 'Read about this error' })
   assert.equal(await help.getAttribute('href'), '/docs/errors#validation_error')
   await page.goto('/console/requests?status=5xx')
@@ -93,7 +78,8 @@ it('leads from a job to the request that failed and to the help for its error', 
 
 it('switches notifications off', async () => {
   await page.goto('/console/account#notifications')
-  await check('notifications')
+  await assertSound(page, 'notifications')
+  assert.deepEqual(await findLowContrast(page), [])
   await page.getByLabel('New API key').uncheck()
   await page.getByRole('button', { name: 'Save notifications' }).click()
   await page.getByText('Notifications saved.').waitFor()

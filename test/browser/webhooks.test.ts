@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
-import { shoot } from './support/shoot.ts'
+import { assertSound } from './support/checks.ts'
+import { onboard, startConsole, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page
@@ -35,23 +34,9 @@ after(async () => {
   await site.close()
 })
 
-/** Checks the open page at three widths, light and dark. */
-async function check(name: string): Promise<void> {
-  await page.waitForLoadState()
-  if (process.env['SHOTS']) await shoot(page, name)
-  for (const viewport of [PHONE, TABLET, DESKTOP]) {
-    await page.setViewportSize(viewport)
-    assert.deepEqual(await findOverflows(page), [], `${name} at ${viewport.width}`)
-  }
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    assert.deepEqual(await findAxeViolations(page), [], `${name}, ${colorScheme}`)
-  }
-}
-
 it('adds an endpoint and shows its secret with code', async () => {
   await page.goto('/console/settings/webhooks')
-  await check('webhooks-empty')
+  await assertSound(page, 'webhooks-empty')
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByRole('checkbox', { name: 'job.refunded' }).waitFor()
   for (const type of ['completed', 'failed', 'refunded', 'cancelled']) {
@@ -61,7 +46,7 @@ it('adds an endpoint and shows its secret with code', async () => {
   await page.getByLabel('URL').fill('ftp://shop.example')
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByText('Choose at least one event type.').waitFor()
-  await check('endpoint-rejected')
+  await assertSound(page, 'endpoint-rejected')
   await page.getByRole('checkbox', { name: 'job.completed' }).check()
   await page.getByLabel('URL').fill(hook)
   await page.getByRole('button', { name: 'Add endpoint' }).click()
@@ -70,7 +55,7 @@ it('adds an endpoint and shows its secret with code', async () => {
   await page.getByText(/^export TRY_ON_WEBHOOK_SECRET=whsec_[\w+/]{10}/).waitFor()
   await page.getByText('Go', { exact: true }).click()
   await page.getByText('package main').waitFor()
-  await check('endpoint')
+  await assertSound(page, 'endpoint')
 })
 
 it('shows a failed test event, sends it again and follows it until it is delivered', async () => {
@@ -83,13 +68,13 @@ it('shows a failed test event, sends it again and follows it until it is deliver
   const body = page.getByRole('group', { name: 'Request body of attempt 1' })
   assert.equal(await body.textContent(), bodies[0])
   await page.getByText('It matches the signature.').waitFor()
-  await check('event-failed')
+  await assertSound(page, 'event-failed')
   status = 200
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.locator('.badge', { hasText: 'delivered' }).waitFor()
   await page.getByText('Attempt 2').waitFor()
   assert.equal(bodies.length, 2)
-  await check('event')
+  await assertSound(page, 'event')
 })
 
 it('lists deliveries and sends the failed ones again', async () => {
@@ -100,16 +85,16 @@ it('lists deliveries and sends the failed ones again', async () => {
   await page.goto('/console/settings/webhooks/deliveries')
   // The list updates itself.
   await page.locator('.badge', { hasText: 'failed' }).waitFor()
-  await check('deliveries')
+  await assertSound(page, 'deliveries')
   await page.getByLabel('Status').selectOption('failed')
   await page.getByRole('button', { name: 'Filter' }).click()
   status = 200
   await page.getByRole('button', { name: 'Send 1 failed event again' }).click()
-  await check('deliveries-confirm')
+  await assertSound(page, 'deliveries-confirm')
   await page.getByRole('button', { name: 'Send 1 failed event again' }).last().click()
   await page.getByText('1 failed event is being sent again.').waitFor()
   await page.goto('/console/settings/webhooks')
-  await check('webhooks')
+  await assertSound(page, 'webhooks')
 })
 
 it('shows a banner with a button while an endpoint is disabled', async () => {
@@ -119,7 +104,7 @@ it('shows a banner with a button while an endpoint is disabled', async () => {
   )
   await page.goto('/console/settings/webhooks')
   await page.getByRole('heading', { name: 'A webhook endpoint is disabled' }).waitFor()
-  await check('webhooks-disabled')
+  await assertSound(page, 'webhooks-disabled')
   await page.getByRole('button', { name: /^Enable Default/ }).click()
   await page.getByText('Endpoint enabled.').waitFor()
 })

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+import { DESKTOP, PHONE, TABLET } from './console.ts'
+import { shoot } from './shoot.ts'
 
 const OVERFLOWS = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
@@ -80,6 +82,33 @@ export async function assertAccessible(page: Page, path?: string): Promise<void>
  */
 export const findAxeViolations = async (page: Page, rules: string[] = []): Promise<string[]> =>
   (await runAxe(page, rules)).map(describeViolation)
+
+/** In which axe checks pages of the console. */
+export const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [TABLET, PHONE, DESKTOP].map((viewport) => ({ viewport, colorScheme })),
+)
+let checked = 0
+
+/**
+ * Asserts that the open page fits each width, and that axe finds nothing in the next of `LOOKS`; in all of them with
+ * `npm run test:all`. With SHOTS=1, takes screenshots.
+ */
+export async function assertSound(page: Page, name = page.url()): Promise<void> {
+  await page.waitForLoadState()
+  if (process.env['SHOTS']) await shoot(page, name.replaceAll('/', '-'))
+  for (const viewport of [PHONE, TABLET, DESKTOP]) {
+    await page.setViewportSize(viewport)
+    assert.deepEqual(await findOverflows(page), [], `${name} at ${viewport.width} px`)
+  }
+  for (const { viewport, colorScheme } of sampleOf(LOOKS, checked++)) {
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    const where = `${name} at ${viewport.width} px, ${colorScheme}`
+    assert.deepEqual(await findAxeViolations(page), [], where)
+  }
+  await page.setViewportSize(DESKTOP)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
 
 /** The looks in which page number `at` is checked: the next one for each page, all with `npm run test:all`. */
 export const sampleOf = <Look>(looks: readonly Look[], at: number): readonly Look[] =>
