@@ -106,13 +106,13 @@ async function perceive(
   if (box) {
     pose = await models.pose(picture, box)
     await pause()
-  }
-  if (box && (isWorthwhile?.(pose) ?? true)) {
-    person = await models.mask(picture, box)
-    await pause()
-    clearOutside(person, box)
-    const upper = upperBodyOf(pose, box)
-    if (upper) fadeInto(person, await models.mask(picture, upper), upper)
+    if (isWorthwhile?.(pose) ?? true) {
+      person = await models.mask(picture, box)
+      await pause()
+      clearOutside(person, box)
+      const upper = upperBodyOf(pose, box)
+      if (upper) fadeInto(person, await models.mask(picture, upper), upper)
+    }
   }
   return { pose, person, face: faceOf(pose), box }
 }
