@@ -1,3 +1,4 @@
+// Alone: it replaces timers, which messages of other files would set.
 // The deadline of a job.
 import { describe, expect, it, vi } from 'vitest'
 import { running, scripted, useEngines } from '../support/fake-engines.ts'

@@ -1,3 +1,4 @@
+// Alone: it replaces timers, which messages of other files would set.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fetchImage } from '../../src/jobs/processing/fetch-image.ts'
 import { HostTimeouts } from '../../src/jobs/processing/host-timeouts.ts'

@@ -1,3 +1,4 @@
+// Alone: it replaces timers, which messages of other files would set.
 // The limits of an isolate: live jobs per organisation, and memory for pictures.
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
