@@ -1,11 +1,13 @@
 // `npm run screenshots [-- part-of-a-path]`: screenshots of every page of the console for review, at the widths of
 // a desktop and a phone, light and dark, in test/browser/shots, which git ignores. Takes about two minutes.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { newId } from '../src/platform/ids.ts'
 import { DESKTOP, onboard, PHONE, startConsole } from '../test/browser/support/console.ts'
 import { GUEST_PAGES, ORGANISATION_PAGES, USER_PAGES } from '../test/browser/support/pages.ts'
+import { prepareService } from './test-service.ts'
 import { ROOT } from './wrangler.ts'
 
 const FOLDER = join(ROOT, 'test/browser/shots')
@@ -22,6 +24,8 @@ const ENDINGS = [
 
 const only = process.argv[2] ?? ''
 mkdirSync(FOLDER, { recursive: true })
+const files = mkdtempSync(join(tmpdir(), 'try-on-screenshots-'))
+await prepareService(files)
 const site = await startConsole()
 let count = 0
 try {
@@ -47,6 +51,7 @@ try {
   for (const path of USER_PAGES) await shoot(page, path, path)
 } finally {
   await site.close()
+  rmSync(files, { recursive: true })
 }
 console.log(`${count} screenshots in ${FOLDER}`)
 

@@ -16,14 +16,12 @@ import {
   readFileSync,
   rmSync,
   statfsSync,
-  writeFileSync,
 } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildWorker } from './built-worker.ts'
 import { chromiumPath, launchOptions } from './chromium.ts'
-import { prepareLocalState } from './local-state.ts'
+import { prepareService } from './test-service.ts'
 import { ROOT } from './wrangler.ts'
 
 interface Kind {
@@ -109,8 +107,6 @@ async function runNodeProgram(
   return code === 0
 }
 
-/** Whether wrangler reads the file .env. */
-const DOT_ENV = 'CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'
 /** Linux's file system in memory. */
 const MEMORY = '/dev/shm'
 const MIN_MEMORY_BYTES = 1_024 ** 3
@@ -161,17 +157,7 @@ async function runNode(
   }: { env?: NodeJS.ProcessEnv; filesAtATime?: number } = {},
 ): Promise<Result> {
   const result = join(folder, 'node')
-  // For the services of all files.
-  const service = join(folder, 'service')
-  buildWorker('src/index.ts', join(service, 'worker'))
-  await prepareLocalState(join(service, 'state'))
-  // Imported once, here, because loading wrangler takes a second.
-  const { unstable_getMiniflareWorkerOptions: optionsOf } = await import('wrangler')
-  // The settings of a developer must not reach the tests.
-  process.env[DOT_ENV] = 'false'
-  const { workerOptions } = optionsOf(join(ROOT, 'wrangler.toml'))
-  delete process.env[DOT_ENV]
-  writeFileSync(join(service, 'options.json'), JSON.stringify(workerOptions))
+  await prepareService(join(folder, 'service'))
   const args = [
     '--test',
     `--test-concurrency=${filesAtATime}`,
@@ -182,10 +168,7 @@ async function runNode(
     `--test-reporter-destination=${result}`,
     ...files,
   ]
-  return resultOf(
-    result,
-    await runNodeProgram(args, output, { ...env, TEST_MATRIX: matrix, TEST_SERVICE: service }),
-  )
+  return resultOf(result, await runNodeProgram(args, output, { ...env, TEST_MATRIX: matrix }))
 }
 
 async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {

@@ -35,16 +35,15 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** The folder in which `npm test` has built the Worker, read its settings and migrated the databases, for all files. */
-const PREPARED = process.env['TEST_SERVICE']
-
 /** Takes a few seconds. Images and webhook receivers on the loopback interface are allowed. */
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
-  if (PREPARED === undefined) throw new Error('Run these tests with `npm test -- FOLDER`.')
+  // See scripts/test-service.ts.
+  const prepared = process.env['TEST_SERVICE']
+  if (prepared === undefined) throw new Error('Run these tests with `npm test -- FOLDER`.')
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
-  cpSync(join(PREPARED, 'state', 'v3'), folder, { recursive: true })
+  cpSync(join(prepared, 'state', 'v3'), folder, { recursive: true })
   const shared: V4WorkerOptionsShape = JSON.parse(
-    readFileSync(join(PREPARED, 'options.json'), 'utf8'),
+    readFileSync(join(prepared, 'options.json'), 'utf8'),
   )
   const bindings = {
     ...shared.bindings,
@@ -72,7 +71,7 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
       workers: [
         {
           ...shared,
-          ...buildWorker('src/index.ts', join(PREPARED, 'worker')),
+          ...buildWorker('src/index.ts', join(prepared, 'worker')),
           name: 'try-on',
           bindings,
         },
