@@ -71,8 +71,8 @@ beforeEach(() => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(noNetwork)
 })
 
-// The pool asks Node where the Worker's module is at each call of the Worker and of an object, which takes a third of
-// the time of the tests.
+// The pool asks Node where the Worker's module is at each call of the Worker and of an object, which takes up to a third
+// of the time of a test.
 const importModule: ModuleRunner['import'] = Object.getPrototypeOf(moduleRunner).import
 const worker = await import('../../src/index.ts')
 moduleRunner.import = async (path) =>
