@@ -1,3 +1,4 @@
+// Alone: it reads all mails.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -15,7 +16,7 @@ const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.ex
   BASE_URL: 'https://try-on.test',
   ...vars,
 })
-const to = 'ada@mail-tests.example'
+const to = 'ada@shop.example'
 const email = verificationEmail('https://try-on.test/console/verify?token=t&x=1')
 
 describe('sendEmail', () => {
@@ -24,12 +25,12 @@ describe('sendEmail', () => {
     await sendEmail({ env: production(), to, email })
     expect(send).toHaveBeenCalledExactlyOnceWith({
       from: { email: 'hello@try-on.example', name: 'Try-On' },
-      to,
+      to: 'ada@shop.example',
       subject: 'Verify your email address',
       text: expect.stringContaining('https://try-on.test/console/verify?token=t&x=1'),
       html: expect.stringContaining('href="https://try-on.test/console/verify?token=t&amp;x=1"'),
     })
-    expect(developmentMailbox().map((mail) => mail.to)).not.toContain(to)
+    expect(developmentMailbox()).toEqual([])
   })
 
   it('logs a failure without the link and does not throw', async () => {
@@ -52,7 +53,7 @@ describe('sendEmail', () => {
   it('stores email in the development mailbox instead of sending it', async () => {
     const send = vi.spyOn(env.MAIL, 'send')
     await sendEmail({ env, to, email })
-    expect(developmentMailbox()).toContainEqual(expect.objectContaining({ to, link: email.link }))
+    expect(developmentMailbox()[0]).toMatchObject({ to, link: email.link })
     expect(send).not.toHaveBeenCalled()
   })
 })

@@ -5,7 +5,7 @@ import { it } from 'node:test'
 import { ROOT } from '../../scripts/wrangler.ts'
 
 it('npm run fuzz finds no problems', { timeout: 300_000 }, (t) => {
-  const args = ['scripts/fuzz.ts', '--files', '200']
+  const args = ['scripts/fuzz.ts', '--files', '500']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: ROOT,
     encoding: 'utf8',
