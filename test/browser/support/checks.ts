@@ -58,8 +58,30 @@ const LOW_CONTRAST = `(() => {
 /** Finds elements of the open page that overflow the window or their table. */
 export const findOverflows = (page: Page): Promise<string[]> => evaluateLoaded(page, OVERFLOWS)
 
-/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
-export const findLowContrast = (page: Page): Promise<string[]> => evaluateLoaded(page, LOW_CONTRAST)
+/** The narrowest and the widest, and between them the widths at which the layout changes. */
+const WINDOWS = [320, 390, 768, 1024, 1280].map((width) => ({ width, height: 900 }))
+
+/** Finds elements of the open page that overflow one of the windows in which it is shown, one after the other. */
+export async function findOverflowsInWindows(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const viewport of WINDOWS) {
+    await page.setViewportSize(viewport)
+    const overflows = await findOverflows(page)
+    found.push(...overflows.map((part) => `at ${viewport.width} px overflows: ${part}`))
+  }
+  return found
+}
+
+/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11), in the dark and the light theme. */
+export async function findLowContrast(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const parts = await evaluateLoaded<string[]>(page, LOW_CONTRAST)
+    found.push(...parts.map((part) => `${colorScheme}: ${part}`))
+  }
+  return found
+}
 
 /** After a click, elements are visible before the style sheets are loaded. */
 async function evaluateLoaded<Value>(page: Page, expression: string): Promise<Value> {
@@ -96,10 +118,7 @@ let checked = 0
 export async function assertSound(page: Page, name = page.url()): Promise<void> {
   await page.waitForLoadState()
   if (process.env['SHOTS']) await shoot(page, name.replaceAll('/', '-'))
-  for (const viewport of [PHONE, TABLET, DESKTOP]) {
-    await page.setViewportSize(viewport)
-    assert.deepEqual(await findOverflows(page), [], `${name} at ${viewport.width} px`)
-  }
+  assert.deepEqual(await findOverflowsInWindows(page), [], name)
   for (const { viewport, colorScheme } of sampleOf(LOOKS, checked++)) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme })
