@@ -110,7 +110,7 @@ async function runNodeProgram(
 /** Linux's file system in memory. */
 const MEMORY = '/dev/shm'
 const MIN_MEMORY_BYTES = 1_024 ** 3
-// The databases of the tests are there if there is room: on a disk, a sixth of the time is for its synchronisation.
+// The databases of the tests are there if enough is free: on a disk, a sixth of the time is for its synchronisation.
 if (existsSync(MEMORY)) {
   const { bavail, bsize } = statfsSync(MEMORY)
   if (bavail * bsize > MIN_MEMORY_BYTES) process.env['TMPDIR'] ??= MEMORY
@@ -172,24 +172,24 @@ async function runNode(
 }
 
 async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
-  if (chromiumPath()) {
-    // Imported here, because other tests need no browser.
-    const { chromium } = await import('playwright-core')
-    const browser = await chromium.launchServer(launchOptions())
-    try {
-      const env = { TEST_BROWSER: browser.wsEndpoint() }
-      // These wait more than they compute.
-      return await runNode(files, shard, output, { env, filesAtATime: 2 * FILES_BESIDE })
-    } finally {
-      await browser.close()
-    }
-  }
-  console.error(`
+  if (!chromiumPath()) {
+    console.error(`
   ${process.env['CI'] ? 'ERROR' : 'WARNING'}: Chromium was not found, so the browser tests did not run.
   Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test
 `)
-  const failures = process.env['CI'] ? [{ name: 'Chromium was not found.' }] : []
-  return { passed: 0, skipped: 0, failures }
+    const failures = process.env['CI'] ? [{ name: 'Chromium was not found.' }] : []
+    return { passed: 0, skipped: 0, failures }
+  }
+  // Imported here, because other tests need no browser.
+  const { chromium } = await import('playwright-core')
+  const browser = await chromium.launchServer(launchOptions())
+  try {
+    const env = { TEST_BROWSER: browser.wsEndpoint() }
+    // These wait more than they compute.
+    return await runNode(files, shard, output, { env, filesAtATime: 2 * FILES_BESIDE })
+  } finally {
+    await browser.close()
+  }
 }
 
 /**
