@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { newId } from '../src/platform/ids.ts'
-import { DESKTOP, onboard, PHONE, startConsole } from '../test/browser/support/console.ts'
+import { DESKTOP, onboard, openConsole, PHONE } from '../test/browser/support/console.ts'
 import { GUEST_PAGES, ORGANISATION_PAGES, USER_PAGES } from '../test/browser/support/pages.ts'
-import { prepareService } from './test-service.ts'
+import { prepareService, SLOW_RETRIES, startService } from './test-service.ts'
 import { ROOT } from './wrangler.ts'
 
 const FOLDER = join(ROOT, 'test/browser/shots')
@@ -26,7 +26,8 @@ const only = process.argv[2] ?? ''
 mkdirSync(FOLDER, { recursive: true })
 const files = mkdtempSync(join(tmpdir(), 'try-on-screenshots-'))
 await prepareService(files)
-const site = await startConsole()
+const service = await startService(SLOW_RETRIES)
+const site = await openConsole(service)
 let count = 0
 try {
   const page = await site.open()
@@ -51,6 +52,7 @@ try {
   for (const path of USER_PAGES) await shoot(page, path, path)
 } finally {
   await site.close()
+  await service.close()
   rmSync(files, { recursive: true })
 }
 console.log(`${count} screenshots in ${FOLDER}`)

@@ -21,7 +21,6 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromiumPath, launchOptions } from './chromium.ts'
-import { prepareService } from './test-service.ts'
 import { ROOT } from './wrangler.ts'
 
 interface Kind {
@@ -147,17 +146,25 @@ async function runVitest(files: readonly string[], shard: Shard, output: Output)
   )
 }
 
+/** Settings of the service that the files of a kind share, and how many of them run at a time. */
+interface Sharing {
+  vars?: Record<string, string>
+  env?: NodeJS.ProcessEnv
+  filesAtATime?: number
+}
+
 async function runNode(
   files: readonly string[],
   shard: Shard,
   output: Output,
-  {
-    env = {},
-    filesAtATime = FILES_BESIDE,
-  }: { env?: NodeJS.ProcessEnv; filesAtATime?: number } = {},
+  { vars = {}, env = {}, filesAtATime = FILES_BESIDE }: Sharing = {},
 ): Promise<Result> {
-  const result = join(folder, 'node')
+  // Imported here, because loading Miniflare takes a second.
+  const { prepareService, share, startService } = await import('./test-service.ts')
   await prepareService(join(folder, 'service'))
+  const service = await startService(vars)
+  const shared = await share(service)
+  const result = join(folder, 'node')
   const args = [
     '--test',
     `--test-concurrency=${filesAtATime}`,
@@ -168,7 +175,13 @@ async function runNode(
     `--test-reporter-destination=${result}`,
     ...files,
   ]
-  return resultOf(result, await runNodeProgram(args, output, { ...env, TEST_MATRIX: matrix }))
+  try {
+    const environment = { ...env, ...shared.env, TEST_MATRIX: matrix }
+    return resultOf(result, await runNodeProgram(args, output, environment))
+  } finally {
+    shared.close()
+    await service.close()
+  }
 }
 
 async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
@@ -182,11 +195,15 @@ async function runBrowser(files: readonly string[], shard: Shard, output: Output
   }
   // Imported here, because other tests need no browser.
   const { chromium } = await import('playwright-core')
+  const { SLOW_RETRIES } = await import('./test-service.ts')
   const browser = await chromium.launchServer(launchOptions())
   try {
-    const env = { TEST_BROWSER: browser.wsEndpoint() }
-    // These wait more than they compute.
-    return await runNode(files, shard, output, { env, filesAtATime: 2 * FILES_BESIDE })
+    return await runNode(files, shard, output, {
+      vars: SLOW_RETRIES,
+      env: { TEST_BROWSER: browser.wsEndpoint() },
+      // These wait more than they compute.
+      filesAtATime: 2 * FILES_BESIDE,
+    })
   } finally {
     await browser.close()
   }

@@ -5,12 +5,19 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { codeAt } from '../../src/users/totp.ts'
 import { assertSound } from './support/checks.ts'
-import { onboard, openMail, PASSWORD, startConsole, type Console } from './support/console.ts'
+import {
+  newAddress,
+  onboard,
+  openMail,
+  PASSWORD,
+  openConsole,
+  type Console,
+} from './support/console.ts'
 
 const ACCOUNT = '/console/account'
 let service: Console
 before(async () => {
-  service = await startConsole()
+  service = await openConsole()
 })
 after(() => service.close())
 
@@ -142,13 +149,13 @@ describe('the account page', () => {
     assert.equal(await password.getAttribute('type'), 'text')
     await button.click()
     assert.equal(await password.getAttribute('type'), 'password')
-    const email = `new.${Date.now()}@shop.example`
+    const email = newAddress()
     await page.getByRole('link', { name: 'Profile', exact: true }).click()
     await page.getByText('Change email address', { exact: true }).click()
     await page.getByLabel('New work email').fill(email)
     await page.getByRole('button', { name: 'Send link' }).click()
     await page.getByText('We sent a link to the new address').waitFor()
-    await openMail(page)
+    await openMail(page, email)
     await page.getByRole('button', { name: 'Change email address' }).click()
     await page.getByText('Email address changed').waitFor()
     await page.context().close()

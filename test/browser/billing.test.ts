@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, assertSound, findLowContrast, findOverflows } from './support/checks.ts'
-import { onboard, openUntil, startConsole, type Console } from './support/console.ts'
+import { onboard, openUntil, openConsole, type Console } from './support/console.ts'
 
 const CARDS = {
   success: '4242 4242 4242 4242',
@@ -17,7 +17,7 @@ let site: Console
 let page: Page
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
 })
 beforeEach(async () => {
   page = await site.open()

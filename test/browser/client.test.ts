@@ -8,16 +8,15 @@ import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { ROOT } from '../../scripts/wrangler.ts'
 import { openBrowser } from './support/console.ts'
-import { startService, type NewOrganisation, type Service } from '../node/support/service.ts'
+import { sharedService, type NewOrganisation } from '../node/support/service.ts'
 
-let service: Service
+const service = sharedService()
 let shop: NewOrganisation
 let browser: Browser
 let page: Page
 let closePages: () => void
 
 before(async () => {
-  service = await startService()
   shop = await service.newOrganisation({ rate_limit_per_minute: 6 })
   const pages = await servePage()
   closePages = pages.close
@@ -28,7 +27,6 @@ before(async () => {
 after(async () => {
   await browser.close()
   closePages()
-  await service.close()
 })
 
 /** Serves a page and the client as a module. */

@@ -6,13 +6,14 @@ import { json } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
+  addSecondOwner,
   newAddress,
   onboard,
   onboardByHand,
   openMail,
   PASSWORD,
   PHONE,
-  startConsole,
+  openConsole,
   type Console,
 } from './support/console.ts'
 import { assertAccessible, findOverflows } from './support/checks.ts'
@@ -22,7 +23,7 @@ let site: Console
 let page: Page
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
 })
 after(() => site.close())
@@ -76,7 +77,7 @@ describe('onboarding', () => {
     await keyboard.type('Keyboard Ltd')
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
-    await openMail(page)
+    await openMail(page, email)
     await page.getByRole('heading', { name: 'Verify your email' }).waitFor()
     await tabTo(page, 'Verify and continue')
     await keyboard.press('Enter')
@@ -115,7 +116,7 @@ describe('links in emails', () => {
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
     const other = await site.open()
-    await openMail(other)
+    await openMail(other, email)
     await other.getByRole('heading', { name: 'Set your password' }).waitFor()
     await assertAccessible(other)
     await other.getByLabel('Password').fill(PASSWORD)
@@ -130,7 +131,7 @@ describe('links in emails', () => {
     await page.getByRole('button', { name: 'Send invitation' }).click()
     await page.getByText('Invitation sent').waitFor()
     const invited = await site.open({ viewport: PHONE })
-    await openMail(invited)
+    await openMail(invited, email)
     await assertAccessible(invited)
     await invited.getByLabel('Password').fill(PASSWORD)
     await invited.getByRole('button', { name: 'Create account and join' }).click()
@@ -260,8 +261,11 @@ describe('webhooks', () => {
 describe('the signing secret', () => {
   it('is revealed after the user enters the password, if the sign-in is not recent', async () => {
     const page = await site.open()
-    await onboard(page)
-    await site.sql('UPDATE sessions SET created_at = created_at - 3600000')
+    const email = await onboard(page)
+    await site.sql(
+      `UPDATE sessions SET created_at = created_at - 3600000
+       WHERE user_id = (SELECT id FROM users WHERE email = '${email}')`,
+    )
     await page.goto('/console/settings/webhooks')
     await page.getByRole('button', { name: 'Reveal the signing secret' }).click()
     await page.getByRole('heading', { name: 'Confirm your password' }).waitFor()
@@ -280,13 +284,8 @@ describe('leaving an organisation', () => {
   it('lists the keys that the member created and offers to revoke them', async () => {
     const page = await site.open()
     const email = await onboard(page)
-    const orgId = /svc_test_sk_(\w{26})/.exec(
-      (await page.locator('[data-copy-source]').first().textContent()) ?? '',
-    )?.[1]
-    // The last owner cannot leave, so this adds a second one.
-    await site.sql(
-      `INSERT INTO members (organisation_id, user_id, role, created_at) SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
-    )
+    // The last owner cannot leave.
+    await addSecondOwner(site, email)
     await page.goto('/console/settings/team')
     await page.getByRole('button', { name: 'Leave Acme Fashion' }).click()
     await page.getByRole('cell', { name: 'First test key' }).waitFor()

@@ -5,14 +5,14 @@ import { after, before, describe, it } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { SECTIONS, pathOf } from '../../docs/.vitepress/navigation.ts'
 import { findAxeViolations, sampleOf } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, type Console } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, openConsole, type Console } from './support/console.ts'
 
 const PAGES = SECTIONS.flatMap(({ slugs }) => slugs).map(pathOf)
 const GUIDES = PAGES.filter((path) => path !== '/docs/api')
 
 let site: Console
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
 })
 after(() => site.close())
 

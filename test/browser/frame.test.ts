@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { onboard, PHONE, startConsole, type Console } from './support/console.ts'
+import { onboard, PHONE, openConsole, type Console } from './support/console.ts'
 
 let site: Console
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
 })
 after(() => site.close())
 

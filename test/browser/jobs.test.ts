@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertSound } from './support/checks.ts'
-import { onboard, startConsole, type Console } from './support/console.ts'
+import { onboard, openConsole, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page
 let key: string
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   // The first request loads the console, which takes long on a busy machine.
   await (await fetch(`${site.url}/console/sign-up`)).text()
   page = await site.open()

@@ -8,7 +8,8 @@ import {
   onboard,
   openUntil,
   PHONE,
-  startConsole,
+  openConsole,
+  organisationOf,
   TABLET,
   type Console,
 } from './support/console.ts'
@@ -29,10 +30,10 @@ let site: Console
 let page: Page
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
   page.context().setDefaultTimeout(60_000) // the first page takes long on a busy machine
-  await onboard(page, undefined, 'Acme Fashion')
+  const email = await onboard(page, undefined, 'Acme Fashion')
   await page.goto('/console/settings/workspaces')
   await page.getByLabel('Name').last().fill('A workspace with a name that is rather long')
   await page.getByRole('button', { name: 'Create workspace' }).click()
@@ -45,6 +46,7 @@ before(async () => {
        json_object('person_not_found', (n * 7) % 90), json_object('2400', 900, '8100', 100), '{}'
      FROM n, organisations JOIN workspaces
        ON workspaces.organisation_id = organisations.id AND workspaces.name = 'Default'
+     WHERE organisations.id = ${organisationOf(email)}
      ORDER BY n;
      WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
      INSERT INTO job_statistics_days SELECT ${today} - n FROM n`.replaceAll(/\s+/g, ' '),

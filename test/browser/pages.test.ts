@@ -15,10 +15,12 @@ import {
 } from './support/checks.ts'
 import {
   newAddress,
+  addSecondOwner,
   openMail,
+  organisationOf,
   openUntil,
   PASSWORD,
-  startConsole,
+  openConsole,
   type Console,
 } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
@@ -45,7 +47,7 @@ let checked = 0
 const lowContrast = new Set<string>()
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
   page.on('pageerror', (error) => scriptErrors.push(`${page.url()}: ${error.message}`))
   page.on('console', (message) => {
@@ -65,7 +67,7 @@ describe('every page fits the window, is accessible and small:', () => {
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
     await check()
-    await openMail(page)
+    await openMail(page, LONG_EMAIL)
     await check()
     await page.getByRole('button', { name: 'Verify and continue' }).click()
     await page.getByRole('heading', { name: 'Confirm your organisation' }).waitFor()
@@ -216,13 +218,9 @@ async function addLongNames(): Promise<void> {
   await page.getByLabel('URL').fill(`https://shop.example/${'h'.repeat(200)}`)
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByText('Endpoint added.').waitFor()
+  await addSecondOwner(site, LONG_EMAIL)
   await site.sql(
-    `INSERT INTO users (id, name, email, created_at, updated_at)
-     VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
-     INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0
-       FROM organisations WHERE name = '${LONG_NAME}';
-     INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
-     SELECT 'inv_long', id, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12
-     FROM organisations WHERE name = '${LONG_NAME}'`,
+    `INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
+     VALUES ('inv_long', ${organisationOf(LONG_EMAIL)}, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12)`,
   )
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { onboard, startConsole, type Console } from './support/console.ts'
+import { onboard, openConsole, type Console } from './support/console.ts'
 import { assertSound } from './support/checks.ts'
 
 /** A live job takes seconds of CPU time, and more on a busy machine. */
@@ -13,7 +13,7 @@ let site: Console
 let page: Page
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
 })
 after(() => site.close())

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertSound, findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
-import { onboard, startConsole, type Console } from './support/console.ts'
+import { onboard, openConsole, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page
@@ -20,7 +20,7 @@ const call = (key: string, method: string, path: string, body?: object) =>
 const rows = () => page.getByRole('table', { name: 'Requests' }).locator('tbody tr')
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
   await onboard(page)
   const key = /svc_test_sk_\w{64}/.exec(await page.content())?.[0] ?? ''

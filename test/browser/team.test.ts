@@ -10,7 +10,7 @@ import {
   openMail,
   PASSWORD,
   PHONE,
-  startConsole,
+  openConsole,
   type Console,
 } from './support/console.ts'
 
@@ -20,7 +20,7 @@ let viewer: Page
 const email = newAddress()
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   owner = await site.open()
   await onboard(owner)
   viewer = await site.open()
@@ -62,7 +62,7 @@ describe('a team', () => {
   })
 
   it('shows the viewer what the role permits', async () => {
-    await openMail(viewer)
+    await openMail(viewer, email)
     await viewer.getByLabel('Password').fill(PASSWORD)
     await viewer.getByRole('button', { name: 'Create account and join' }).click()
     await viewer.getByRole('heading', { level: 1 }).waitFor()

@@ -5,17 +5,18 @@ import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertSound } from './support/checks.ts'
-import { onboard, startConsole, type Console } from './support/console.ts'
+import { onboard, openConsole, organisationOf, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page
 let receiver: Server
 let hook: string
 let status = 410
+let email: string
 const bodies: string[] = []
 
 before(async () => {
-  site = await startConsole()
+  site = await openConsole()
   page = await site.open()
   page.setDefaultTimeout(60_000)
   receiver = createServer((request, response) => {
@@ -27,7 +28,7 @@ before(async () => {
     })
   }).listen(0)
   hook = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`
-  await onboard(page)
+  email = await onboard(page)
 })
 after(async () => {
   receiver.close()
@@ -100,7 +101,7 @@ it('lists deliveries and sends the failed ones again', async () => {
 it('shows a banner with a button while an endpoint is disabled', async () => {
   await site.sql(
     `INSERT OR REPLACE INTO failing_receivers (organisation_id, receiver, origin, failing_since, failures, timed_out, disabled_at)
-     SELECT id, 'default', '${new URL(hook).origin}', 1795000000000, 40, 0, 1795300000000 FROM organisations`,
+     VALUES (${organisationOf(email)}, 'default', '${new URL(hook).origin}', 1795000000000, 40, 0, 1795300000000)`,
   )
   await page.goto('/console/settings/webhooks')
   await page.getByRole('heading', { name: 'A webhook endpoint is disabled' }).waitFor()

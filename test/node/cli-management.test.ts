@@ -8,20 +8,17 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
 } from '../../packages/client/src/index.ts'
-import { startWithService, type CliHome } from './support/cli.ts'
+import { newShop, type CliHome } from './support/cli.ts'
 import type { Service } from './support/service.ts'
 
 let service: Service
 let home: CliHome
 
 before(async () => {
-  ;({ service, home } = await startWithService())
+  ;({ service, home } = await newShop())
 })
 
-after(async () => {
-  home?.remove()
-  await service?.close()
-})
+after(() => home.remove())
 
 /** The document on stdout. @throws AssertionError unless the command succeeds */
 async function json<T>(...args: string[]): Promise<T> {

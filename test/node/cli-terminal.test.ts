@@ -3,27 +3,23 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 import { CliHome } from './support/cli.ts'
-import { startService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 const PAGE = 'https://shop.example/shirt.png'
 const CONTROL_C = '\u0003'
 const CLEAR_LINE = '\u001B[K'
 const RED = '\u001B[31m'
 
-let service: Service
+const service = sharedService()
 let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  service = await startService()
   organisation = await service.newOrganisation()
   home = new CliHome()
 })
 
-after(async () => {
-  home?.remove()
-  await service?.close()
-})
+after(() => home.remove())
 
 const credentials = () => ({
   TRY_ON_API_KEY: organisation.api_keys.test,

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import type { Job } from '../../packages/client/src/index.ts'
-import { startWithService, type CliHome, type RunningCli } from './support/cli.ts'
+import { newShop, type CliHome, type RunningCli } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const EVENTS = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled']
@@ -21,13 +21,10 @@ let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  ;({ service, organisation, home } = await startWithService())
+  ;({ service, organisation, home } = await newShop())
 })
 
-after(async () => {
-  home?.remove()
-  await service?.close()
-})
+after(() => home.remove())
 
 /** Starts `try-on listen` with the secret of the organisation. */
 async function listen(...args: string[]): Promise<{ listener: RunningCli; url: string }> {

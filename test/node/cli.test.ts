@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Account, Job, ListedJob, Upload, Workspace } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startWithService, type CliHome, type CliResult } from './support/cli.ts'
+import { newShop, type CliHome, type CliResult } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const MODEL = join(ROOT, 'samples', 'model.jpg')
@@ -19,13 +19,10 @@ let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  ;({ service, organisation, home } = await startWithService())
+  ;({ service, organisation, home } = await newShop())
 })
 
-after(async () => {
-  home?.remove()
-  await service?.close()
-})
+after(() => home.remove())
 
 /** The document on stdout. @throws AssertionError unless the command succeeds */
 async function json<T>(...args: string[]): Promise<T> {

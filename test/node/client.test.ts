@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   ApiError,
   ConnectionError,
@@ -17,7 +17,7 @@ import {
   type Fetch,
 } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 const IMAGES = {
   model_image_url: 'https://shop.example/model.jpg',
@@ -28,22 +28,20 @@ const scenario = (path: string) => ({
   model_image_url: `https://test.invalid/${path}`,
 })
 
-let service: Service
+const service = sharedService()
 let shop: NewOrganisation
 let client: TryOnClient
-
-before(async () => {
-  service = await startService()
-  shop = await newShop()
-  client = clientOf(shop)
-})
-after(() => service.close())
 
 const newShop = (settings: object = {}) =>
   service.newOrganisation({ rate_limit_per_minute: 10_000, ...settings })
 
 const clientOf = (organisation: NewOrganisation, options: ClientOptions = {}) =>
   new TryOnClient({ apiKey: organisation.api_keys.test, baseUrl: service.url, ...options })
+
+before(async () => {
+  shop = await newShop()
+  client = clientOf(shop)
+})
 
 /** A `fetch` that loses the response to its first request, after the service has handled it. */
 function losingFirstResponse(): Fetch {

@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { ROOT } from '../../scripts/wrangler.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { JOB_ERROR_CODES } from '../../src/domain/job.ts'
-import { startService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 /** Codes that only the operator API and the console return. */
 type InternalCode = 'unauthorized' | 'deletion_scheduled' | 'payment_provider_unavailable'
@@ -61,7 +61,7 @@ const PRELUDE = `
 `
 
 const run = promisify(execFile)
-let service: Service
+const service = sharedService()
 /** Instead of `try-on listen`. */
 const receiver = createServer((_request, response) => response.end())
 let organisation: NewOrganisation
@@ -69,7 +69,6 @@ let organisation: NewOrganisation
 let folder: string
 
 before(async () => {
-  service = await startService()
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   organisation = await service.newOrganisation({ rate_limit_per_minute: 600 })
   folder = mkdtempSync(join(tmpdir(), 'try-on-guides-'))
@@ -77,10 +76,9 @@ before(async () => {
   copyFileSync(join(ROOT, 'samples/garment.jpg'), join(folder, 'garment.png'))
   writeFileSync(join(folder, 'key.txt'), organisation.api_keys.test)
 })
-after(async () => {
+after(() => {
   receiver.close()
   receiver.closeAllConnections()
-  await service.close()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -19,7 +19,7 @@ import {
 } from './support/openapi.ts'
 import { COLLECTION_FILE, createCollection } from '../../scripts/postman.ts'
 import { provokeErrors } from './support/provoked-errors.ts'
-import { startService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation, type Service } from './support/service.ts'
 
 const PROGRAMS = join(ROOT, 'packages', 'openapi-tools', 'clients')
 const GENERATED = join(PROGRAMS, 'generated')
@@ -55,7 +55,7 @@ const skip = !hasOpenApiTools()
 before(async () => {
   if (skip) return
   const { generateHeyApi, generateOrval, generateTypes } = await loadOpenApiTools()
-  service = await startService()
+  service = sharedService()
   const read = await readDocument(service.url)
   document = read.document
   shop = await service.newOrganisation({ rate_limit_per_minute: 600 })
@@ -69,10 +69,8 @@ before(async () => {
   await generateOrval(input, join(GENERATED, 'zod.ts'), 'zod')
   await generateOrval(input, join(GENERATED, 'orval-fetch.ts'), 'fetch')
 })
-after(async () => {
-  if (skip) return
-  rmSync(GENERATED, { recursive: true, force: true })
-  await service.close()
+after(() => {
+  if (!skip) rmSync(GENERATED, { recursive: true, force: true })
 })
 
 describe('a generated client', { skip }, () => {

@@ -12,9 +12,9 @@ import {
   responseOf,
   type OpenApi,
 } from './support/openapi.ts'
-import { startService, type Service } from './support/service.ts'
+import { startService, type StartedService } from '../../scripts/test-service.ts'
 
-let service: Service
+let service: StartedService
 let source: string
 let document: OpenApi
 

@@ -6,16 +6,15 @@ import { it } from 'node:test'
 import { promisify } from 'node:util'
 import { ROOT } from '../../scripts/wrangler.ts'
 import { hasProgram } from './support/programs.ts'
-import { startService } from './support/service.ts'
+import { sharedService } from './support/service.ts'
 
 const PACKAGE = join(ROOT, 'packages', 'client-python')
 
 const run = promisify(execFile)
 
 if (hasProgram('python3')) {
-  it('the Python client passes its tests', { timeout: 120_000 }, async (t) => {
-    const service = await startService()
-    t.after(() => service.close())
+  it('the Python client passes its tests', { timeout: 120_000 }, async () => {
+    const service = sharedService()
     const organisation = await service.newOrganisation({ rate_limit_per_minute: 600 })
     const keys = `/organisations/${organisation.org_id}/api-keys`
     const revoked = await service.operator<{ id: string; key: string }>('POST', keys, {

@@ -3,19 +3,17 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { smoke } from '../../scripts/smoke.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
-let service: Service
+const service = sharedService()
 let shop: NewOrganisation
 
 before(async () => {
-  service = await startService()
   shop = await service.newOrganisation({ rate_limit_per_minute: 6_000 })
 })
-after(() => service.close())
 
 /** Runs the script. @returns whether all checks passed, and the statuses by check */
 async function run(args: string[], env: Record<string, string> = {}, url = service.url) {

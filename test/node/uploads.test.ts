@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService, type Service } from './support/service.ts'
+import { startService, type StartedService } from '../../scripts/test-service.ts'
 
-let service: Service
+let service: StartedService
 
 before(async () => {
   service = await startService()

@@ -1,4 +1,4 @@
-// Starts the service and Chromium for browser tests.
+// The service in Chromium, for browser tests.
 import {
   chromium,
   type APIRequestContext,
@@ -8,7 +8,7 @@ import {
   type Page,
 } from 'playwright-core'
 import { launchOptions } from '../../../scripts/chromium.ts'
-import { startService, type Service } from '../../node/support/service.ts'
+import { sharedService, type Service } from '../../node/support/service.ts'
 
 export const DESKTOP = { width: 1280, height: 900 }
 export const TABLET = { width: 768, height: 1024 }
@@ -19,6 +19,7 @@ export interface Console extends Service {
   browser: Browser
   /** Opens a window with its own cookies. */
   open(options?: BrowserContextOptions): Promise<Page>
+  close(): Promise<void>
 }
 
 /** Chromium: the one that `npm test` started for all files, or a new one. */
@@ -27,11 +28,7 @@ export function openBrowser(): Promise<Browser> {
   return shared ? chromium.connect(shared) : chromium.launch(launchOptions())
 }
 
-/** Takes a few seconds. */
-export async function startConsole(): Promise<Console> {
-  const service = await startService({ WEBHOOK_RETRY_DELAYS: '600' })
-  // The service loads the console at its first page, which takes longest.
-  await fetch(`${service.url}/console/sign-in`)
+export async function openConsole(service: Service = sharedService()): Promise<Console> {
   const browser = await openBrowser()
   return {
     ...service,
@@ -47,17 +44,15 @@ export async function startConsole(): Promise<Console> {
       context.setDefaultTimeout(60_000)
       return context.newPage()
     },
-    async close() {
-      await browser.close()
-      await service.close()
-    },
+    close: () => browser.close(),
   }
 }
 
 let userCount = 0
 
-/** An unused email address. */
-export const newAddress = (): string => `user${++userCount}.${Date.now()}@shop.example`
+/** An unused email address: other files use the same service. */
+export const newAddress = (): string =>
+  `user${++userCount}.${process.pid}.${Date.now()}@shop.example`
 
 /** Signs up by requests, up to the last form of onboarding, which creates the organisation. */
 export async function signUp(
@@ -77,6 +72,21 @@ export async function signUp(
   await post('/console/verify', { token })
   await post('/console/onboarding/name', { name: organisation })
   await post('/console/onboarding/region', { region: 'EU' })
+}
+
+/** SQL for the id of the organisation of a user. */
+export const organisationOf = (email: string): string =>
+  `(SELECT organisation_id FROM members JOIN users ON users.id = user_id WHERE email = '${email}')`
+
+/** The last owner of an organisation cannot leave. */
+export async function addSecondOwner(service: Service, email: string): Promise<void> {
+  const id = `usr_${crypto.randomUUID()}`
+  await service.sql(
+    `INSERT INTO users (id, name, email, created_at, updated_at)
+     VALUES ('${id}', 'Second', '${id}@shop.example', 0, 0);
+     INSERT INTO members (organisation_id, user_id, role, created_at)
+     VALUES (${organisationOf(email)}, '${id}', 'owner', 0)`,
+  )
 }
 
 /**
@@ -107,7 +117,8 @@ export async function onboardByHand(
   await page.getByLabel('Organisation name').fill(organisation)
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
-  await verify(page)
+  await openMail(page, email)
+  await page.getByRole('button', { name: 'Verify and continue' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('radio', { name: /European Union/ }).check()
   await page.getByRole('button', { name: 'Confirm region' }).click()
@@ -115,16 +126,11 @@ export async function onboardByHand(
   return email
 }
 
-/** Opens the verification link of the latest email and confirms it. */
-export async function verify(page: Page): Promise<void> {
-  await openMail(page)
-  await page.getByRole('button', { name: 'Verify and continue' }).click()
-}
-
-/** Opens the link of the latest email. */
-export async function openMail(page: Page): Promise<void> {
+/** Opens the link of the latest email to an address. */
+export async function openMail(page: Page, email: string): Promise<void> {
   await page.goto('/console/dev/mail')
-  await page.getByRole('link', { name: 'Open the link' }).first().click()
+  const mail = page.getByRole('article').filter({ hasText: `To ${email}` })
+  await mail.getByRole('link', { name: 'Open the link' }).first().click()
   await page.waitForLoadState()
 }
 

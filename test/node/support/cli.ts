@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../../../scripts/wrangler.ts'
-import { startService } from './service.ts'
+import { sharedService } from './service.ts'
 
 export const CLI = join(ROOT, 'packages', 'client', 'src', 'cli', 'main.ts')
 
@@ -103,9 +103,9 @@ export class CliHome {
   }
 }
 
-/** Starts the service, with an organisation and a home whose processes use its test key. */
-export async function startWithService() {
-  const service = await startService()
+/** A new organisation of the service, and a home whose processes use its test key. */
+export async function newShop() {
+  const service = sharedService()
   const organisation = await service.newOrganisation({ rate_limit_per_minute: 1000 })
   const home = new CliHome({
     TRY_ON_API_KEY: organisation.api_keys.test,
