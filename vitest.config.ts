@@ -67,6 +67,8 @@ export default defineConfig(async () => ({
         name,
         include: FILES.filter((file) => groupOf(file) === group),
         isolate: name === 'alone',
+        // The packages know no service.
+        setupFiles: name === 'packages' ? [] : ['./test/support/setup-service.ts'],
       },
     })),
     setupFiles: ['./test/support/setup.ts'],

@@ -1,9 +1,9 @@
 // The client in a Worker, against the service's fetch handler.
 import { exports } from 'cloudflare:workers'
-import { ApiError, TryOnClient, type Fetch } from '../src/index.ts'
+import { ApiError, TryOnClient, type Fetch } from '../../packages/client/src/index.ts'
 import { describe, expect, it } from 'vitest'
-import { BASE } from '../../../test/support/client.ts'
-import { IMAGES, newOrganisation } from '../../../test/support/world.ts'
+import { BASE } from '../support/client.ts'
+import { IMAGES, newOrganisation } from '../support/world.ts'
 
 const fetch: Fetch = (url, init) => exports.default.fetch(new Request(url, init))
 
