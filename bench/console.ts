@@ -5,6 +5,7 @@ import { signUp } from '../test/browser/support/console.ts'
 import { ORGANISATION_PAGES, USER_PAGES } from '../test/browser/support/pages.ts'
 import { fillJobs, jobId } from './fill.ts'
 import { post, TRY_ON, type Harness } from './harness.ts'
+import { percentile } from './percentile.ts'
 
 const GOAL_P95_MS = 60
 /** Between two requests, so that they stay within the budget of a user. */
@@ -63,9 +64,7 @@ export async function measureConsole(
       times.push(performance.now() - startedAt)
       if (!page.ok()) throw new Error(`${address} returned ${page.status()}`)
     }
-    times.sort((one, other) => one - other)
-    const at = (share: number) => Math.round(times[Math.ceil(times.length * share) - 1] ?? 0)
-    pages[path || '/'] = { p50Ms: at(0.5), p95Ms: at(0.95) }
+    pages[path || '/'] = { p50Ms: percentile(times, 0.5), p95Ms: percentile(times, 0.95) }
   }
   await browser.dispose()
   return {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, startDevServer } from '../scripts/wrangler.ts'
 import { createOrganisation, OPERATOR_TOKEN, post, type BenchOrganisation } from './harness.ts'
+import { percentile } from './percentile.ts'
 
 const MAX_WAIT_MS = 300_000
 const GOALS = { testJobMs: 2_000, liveJobMs: 10_000, webhookMs: 5_000 }
@@ -128,8 +129,7 @@ async function durations(url: string, { keys }: BenchOrganisation, end: Promise<
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   await ended
-  ms.sort((one, other) => one - other)
-  const at = (share: number) => Math.round(ms[Math.ceil(ms.length * share) - 1] ?? 0)
+  const at = (share: number) => percentile(ms, share)
   return { requests: ms.length, p50Ms: at(0.5), p99Ms: at(0.99), maximumMs: at(1) }
 }
 
