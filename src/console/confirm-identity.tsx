@@ -9,9 +9,7 @@ import { CodeField, CurrentPasswordField } from './components/credential-fields.
 import type { ConsoleContext, SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
 import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
-import { textIn, type FieldErrors } from './forms.ts'
-
-export type Confirmation = { method: SignInMethod } | { errors: FieldErrors } | Response
+import { rejection, textIn, type FormPage } from './forms.ts'
 
 /** The names of the fields in a form whose other fields must not have the same names. */
 export const CONFIRMATION_PREFIX = 'confirm_'
@@ -20,55 +18,44 @@ export const CONFIRMATION_PREFIX = 'confirm_'
  * Checks the fields `password` and `code`, or `passkey`, of the posted form.
  * @param prefix of the names of the fields
  * @param passwordName the field of the current password
- * @returns a response with status 429 after too many attempts
+ * @throws HTTPException whose response is the page of the form, or has status 429 after too many attempts
  */
 export async function confirmIdentity(
   c: ConsoleContext,
-  prefix = '',
-  passwordName = 'password',
-): Promise<Confirmation> {
+  page: FormPage,
+  { prefix = '', passwordName = 'password' } = {},
+): Promise<SignInMethod> {
   const field = (name: string) => textIn(c, prefix + name)
   const { user } = c.var
-  const error = (name: string, message: string) => ({ errors: { [prefix + name]: message } })
+  const error = (name: string, message: string) =>
+    rejection(c, page, { errors: { [prefix + name]: message } })
   const [passkey, password, code] = await Promise.all(['passkey', passwordName, 'code'].map(field))
   if (passkey) {
-    return (await isOwnPasskey(c, passkey))
-      ? { method: 'passkey' }
-      : error('passkey', 'The passkey was not accepted. Try again.')
+    if (await isOwnPasskey(c, passkey)) return 'passkey'
+    throw await error('passkey', 'The passkey was not accepted. Try again.')
   }
-  if (!password) return error(passwordName, 'Enter your password.')
-  const checked = await checkPassword(c, password)
-  if (checked instanceof Response) return checked
-  if (checked === 'wrong') return error(passwordName, 'Incorrect password.')
-  if (!user.hasTwoFactor) return { method: 'password' }
-  if (!code) return error('code', 'Enter the code.')
-  const attempt = await attemptCode(c, user)
-  if (!attempt.ok) return attempt.response
+  if (!password) throw await error(passwordName, 'Enter your password.')
+  if (!(await isOwnPassword(c, password))) throw await error(passwordName, 'Incorrect password.')
+  if (!user.hasTwoFactor) return 'password'
+  if (!code) throw await error('code', 'Enter the code.')
+  const undo = await attemptCode(c, user)
   const kind = await useCode(c.env, { userId: user.id, code })
-  if (!kind) return error('code', 'Incorrect code. Wait for the next code and try again.')
-  await attempt.undo()
-  return { method: kind === 'totp' ? 'password_and_code' : 'password_and_recovery_code' }
+  if (!kind) throw await error('code', 'Incorrect code. Wait for the next code and try again.')
+  await undo()
+  return kind === 'totp' ? 'password_and_code' : 'password_and_recovery_code'
 }
 
-/**
- * Checks the password of the signed-in user.
- * @returns a response with status 429 after too many wrong passwords
- */
-export async function checkPassword(
-  c: ConsoleContext,
-  password: string,
-): Promise<'correct' | 'wrong' | Response> {
-  if (password.length > MAX_PASSWORD_LENGTH) return 'wrong'
-  const attempt = await attemptOwnPassword(c)
-  if (!attempt.ok) return attempt.response
+async function isOwnPassword(c: ConsoleContext, password: string): Promise<boolean> {
+  if (password.length > MAX_PASSWORD_LENGTH) return false
+  const undo = await attemptOwnPassword(c)
   const error = await authOf(c.env, baseUrlOf(c))
     .api.verifyPassword({ body: { password }, headers: c.req.raw.headers })
     .then(() => null)
     .catch((reason: unknown) => reason)
-  if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return 'wrong'
-  await attempt.undo()
+  if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return false
+  await undo()
   if (error !== null) throw error
-  return 'correct'
+  return true
 }
 
 async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<boolean> {

@@ -18,10 +18,11 @@ interface ErrorPage {
 }
 
 /** The page for an error that a handler threw. Logs errors that are not the caller's. */
-export const pageOfError = (error: Error, c: ConsoleContext) =>
-  error instanceof AppError && error.code === 'not_found'
-    ? notFoundPage(c)
-    : errorPage(c, describeError(error, c))
+export function pageOfError(error: Error, c: ConsoleContext) {
+  if (error instanceof HTTPException && error.res) return error.res
+  if (error instanceof AppError && error.code === 'not_found') return notFoundPage(c)
+  return errorPage(c, describeError(error, c))
+}
 
 function describeError(error: Error, c: ConsoleContext): ErrorPage {
   const { message } = error

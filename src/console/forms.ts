@@ -1,4 +1,5 @@
 // Posted forms and queries: the schemas of their fields, and how they are parsed and shown again.
+import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
 import type { ConsoleContext } from './console-context.ts'
@@ -19,17 +20,28 @@ export interface FormState {
   values?: Record<string, string> | undefined
 }
 
-export type FormResult<T> =
-  { ok: true; data: T } | { ok: false; errors: FieldErrors; values: Record<string, string> }
+/** The page of a form. */
+export type FormPage = (c: ConsoleContext, state: FormState) => Response | Promise<Response>
 
-/** Parses and validates a posted form. On errors, returns the text values for the next rendering. */
-export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Promise<FormResult<T>> {
+/** What a handler throws to respond with the page of its form. */
+export const rejection = async (c: ConsoleContext, page: FormPage, state: FormState) =>
+  new HTTPException(422, { res: await page(c, state) })
+
+/**
+ * Parses and validates a posted form.
+ * @throws HTTPException whose response is the page with the errors and what was typed
+ */
+export async function readForm<T>(
+  c: ConsoleContext,
+  schema: z.ZodType<T>,
+  page: FormPage,
+): Promise<T> {
   const body = await c.req.parseBody()
   const result = schema.safeParse(body)
-  if (result.success) return { ok: true, data: result.data }
+  if (result.success) return result.data
   const errors: FieldErrors = {}
   for (const { path, message } of result.error.issues) errors[path.join('.')] ??= message
-  return { ok: false, errors, values: textsOf(body) }
+  throw await rejection(c, page, { errors, values: textsOf(body) })
 }
 
 /** A field of a posted form as a text; empty without it. */
@@ -55,18 +67,19 @@ export function formStateOf(error: unknown, values: Record<string, string> = {})
   return { errors: { '': error.message }, values }
 }
 
-/** Parses a form and calls a use case, whose validation error is one of the whole form. */
-export async function submitForm<T, Result>(
+/**
+ * The result of a use case.
+ * @throws HTTPException whose response is the page with a validation error of the use case
+ */
+export async function resultOf<Result>(
   c: ConsoleContext,
-  schema: z.ZodType<T>,
-  useCase: (data: T) => Promise<Result>,
-): Promise<{ ok: true; data: T; result: Result } | ({ ok: false } & FormState)> {
-  const form = await readForm(c, schema)
-  if (!form.ok) return form
+  page: FormPage,
+  result: Promise<Result>,
+): Promise<Result> {
   try {
-    return { ok: true, data: form.data, result: await useCase(form.data) }
+    return await result
   } catch (error) {
-    return { ok: false, ...formStateOf(error, textsOf(await c.req.parseBody())) }
+    throw await rejection(c, page, formStateOf(error, textsOf(await c.req.parseBody())))
   }
 }
 

@@ -29,14 +29,12 @@ export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) 
     (name) => fields[CONFIRMATION_PREFIX + name] !== undefined,
   )
   if (!isSent) return confirmPage(c)
-  const confirmed = await confirmIdentity(c, CONFIRMATION_PREFIX)
-  if (confirmed instanceof Response) return confirmed
-  if ('errors' in confirmed) return confirmPage(c, confirmed)
+  const method = await confirmIdentity(c, confirmPage, { prefix: CONFIRMATION_PREFIX })
   const { api } = authOf(c.env, baseUrlOf(c))
   const { headers } = c.req.raw
   const { id, email } = c.var.user
   // Replaces the session with a new one, which is recent for the next 15 minutes.
-  await startSession(c, { id, email }, confirmed.method)
+  await startSession(c, { id, email }, method)
   await api
     .signOut({ headers })
     .catch((reason: unknown) => log.error('ending the old session failed', reason))

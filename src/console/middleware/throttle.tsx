@@ -1,6 +1,7 @@
 // Limits of the console, with the page that says when to try again. Password checks count failures only. Each
 // kind of email has its own budget, so that exhausting one does not block the others.
 import { createMiddleware } from 'hono/factory'
+import { HTTPException } from 'hono/http-exception'
 import { requireMail } from '../../users/auth.ts'
 import { ACTION_BUDGETS, type ActionBudget, type RouteBudget } from '../../domain/budgets.ts'
 import { normaliseAddress } from '../../organisations/email-address.ts'
@@ -13,15 +14,12 @@ import { Semaphore, SemaphoreTimeout } from '../../platform/concurrency/semaphor
 import { log } from '../../platform/log.ts'
 import { sha256 } from '../../platform/signing/sha256.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { inMinutes, waitPage } from '../message-page.tsx'
-import type { Anchor } from '../components/layout.tsx'
+import { guestPage, memberPage, type Anchor } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
 import { trustedBrowserKey } from './trusted-browser.ts'
 
-export type Attempt =
-  | { ok: false; response: Response }
-  /** `undo` removes the attempt from the count. */
-  | { ok: true; undo: () => Promise<void> }
+/** Removes an attempt from the count. */
+type Undo = () => Promise<void>
 
 /** Takes what the budget of the route allows a subject of the request. */
 const limitRoute = (subjectsOf: (c: ConsoleContext) => Subjects) =>
@@ -70,10 +68,10 @@ export const limitConcurrentPages = createMiddleware<ConsoleApp>(async (c, next)
 const BY_EMAIL: Anchor = ['/console/forgot', 'Reset your password to sign in now']
 
 /**
- * Counts a sign-in as failed before the password is checked; call `undo` if it succeeds. Limits apply
+ * Counts a sign-in as failed before the password is checked; call the result if it succeeds. Limits apply
  * per network and per address. A trusted browser has its own limit.
  */
-export const attemptSignIn = async (c: ConsoleContext, address: string): Promise<Attempt> =>
+export const attemptSignIn = async (c: ConsoleContext, address: string): Promise<Undo> =>
   attempt(c, actionLimits('failed-sign-in', await sourceOf(c, address)), BY_EMAIL)
 
 /**
@@ -83,7 +81,7 @@ export const attemptSignIn = async (c: ConsoleContext, address: string): Promise
 export async function attemptCode(
   c: ConsoleContext,
   user: { id: string; email: string },
-): Promise<Attempt> {
+): Promise<Undo> {
   const source = await sourceOf(c, user.email)
   const { browser } = source
   return attempt(c, [
@@ -93,18 +91,15 @@ export async function attemptCode(
 }
 
 /** Counts a sign-in with a passkey as failed before its signature is checked. */
-export const attemptPasskey = (c: ConsoleContext): Promise<Attempt> =>
+export const attemptPasskey = (c: ConsoleContext): Promise<Undo> =>
   attempt(c, actionLimits('failed-sign-in', { network: networkOf(c) }))
 
 /** Does the same as `attemptSignIn` for the current password of the signed-in user. */
-export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
+export const attemptOwnPassword = (c: ConsoleContext): Promise<Undo> =>
   attempt(c, actionLimits('password', { user: c.var.user.id }))
 
-/**
- * Counts a sign-in whose identity was proved: each one stores a session and writes to audit logs.
- * @returns a response with status 429, or null if the session may start
- */
-export const limitSignIns = (c: ConsoleContext, userId: string): Promise<Response | null> =>
+/** Counts a sign-in whose identity was proved: each one stores a session and writes to audit logs. */
+export const limitSignIns = (c: ConsoleContext, userId: string) =>
   limit(c, actionLimits('sign-in', { user: userId }))
 
 /** Whether the email about a sign-in with a new browser is within its budget. */
@@ -119,15 +114,13 @@ export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => 
   await next()
 })
 
-/** @returns a response with status 429, or null if the email may be sent */
 export const limitMail = async (
   c: ConsoleContext,
   purpose: 'verification' | 'reset' | 'address-change',
   address: string,
-): Promise<Response | null> => limit(c, actionLimits(`${purpose}-mail`, await sourceOf(c, address)))
+) => limit(c, actionLimits(`${purpose}-mail`, await sourceOf(c, address)))
 
-/** @returns a response with status 429, or null if the organisation may send the invitation */
-export function limitInvitation(c: ConsoleContext, address: string): Promise<Response | null> {
+export function limitInvitation(c: ConsoleContext, address: string) {
   const organisation = c.var.membership.organisation.id
   const mailbox = mailboxOf(address)
   const pair = `${organisation}:${mailbox}`
@@ -139,23 +132,23 @@ const actionLimits = (action: ActionBudget, subjects: Subjects) =>
 
 type Limits = ReturnType<typeof actionLimits>
 
-async function attempt(c: ConsoleContext, limits: Limits, way?: Anchor): Promise<Attempt> {
-  const taken = await takeLimits(c.env, limits)
-  if (!taken.ok) return { ok: false, response: await tooManyPage(c, taken.waitSeconds, way) }
-  const undo = async () => {
+async function attempt(c: ConsoleContext, limits: Limits, way?: Anchor): Promise<Undo> {
+  const counted = await limit(c, limits, way)
+  return async () => {
     try {
-      await refundRateLimit(c.env, taken.counted)
+      await refundRateLimit(c.env, counted)
     } catch (error) {
       // The sign-in succeeds, but the attempt counts until its window ends.
       log.error('undoing an attempt failed', error)
     }
   }
-  return { ok: true, undo }
 }
 
-async function limit(c: ConsoleContext, limits: Limits): Promise<Response | null> {
+/** @throws HTTPException whose response is the page with status 429 */
+async function limit(c: ConsoleContext, limits: Limits, way?: Anchor) {
   const taken = await takeLimits(c.env, limits)
-  return taken.ok ? null : tooManyPage(c, taken.waitSeconds)
+  if (taken.ok) return taken.counted
+  throw new HTTPException(429, { res: await tooManyPage(c, taken.waitSeconds, way) })
 }
 
 /**
@@ -163,17 +156,24 @@ async function limit(c: ConsoleContext, limits: Limits): Promise<Response | null
  * @param way what helps besides waiting
  */
 function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: Anchor) {
+  c.header('Retry-After', String(waitSeconds))
+  const minutes = Math.ceil(waitSeconds / 60)
+  const time = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`
   if (c.req.header('Accept') === 'application/json') {
-    const error = `Too many requests. Try again in ${inMinutes(waitSeconds)}.`
-    return c.json({ error }, 429, { 'Retry-After': String(waitSeconds) })
+    return c.json({ error: `Too many requests. Try again in ${time}.` }, 429)
   }
   const isGuest = c.get('membership') === undefined
-  return waitPage(
+  const [href, text] =
+    way ?? (isGuest ? ['/console/sign-in', 'Back to sign in'] : [returnTo(c) ?? '/console', 'Back'])
+  const title = 'Too many attempts'
+  return (isGuest ? guestPage : memberPage)(
     c,
-    'Too many attempts',
-    waitSeconds,
-    way ??
-      (isGuest ? ['/console/sign-in', 'Back to sign in'] : [returnTo(c) ?? '/console', 'Back']),
+    { title, status: 429 },
+    <article>
+      <h1>{title}</h1>
+      <p>Wait {time} and try again.</p>
+      <a href={href}>{text}</a>
+    </article>,
   )
 }
 

@@ -40,9 +40,7 @@ export const accountData = new Hono<ConsoleApp>()
 
   .get('/delete', requireSession, (c) => deletePage(c))
   .post('/delete', requireSession, async (c) => {
-    const confirmed = await confirmIdentity(c)
-    if (confirmed instanceof Response) return confirmed
-    if ('errors' in confirmed) return deletePage(c, confirmed)
+    await confirmIdentity(c, deletePage)
     const scheduled = await scheduleAccountDeletion({ ...requestOf(c), baseUrl: baseUrlOf(c) })
     if (!scheduled) return deletePage(c)
     await endSession(c)

@@ -32,6 +32,8 @@ import { accountPage } from './account-page.tsx'
 import { twoFactor } from './two-factor-pages.tsx'
 
 const PAGE = '/console/account'
+const NewPasskey = z.object({ passkey_name: name, credential: z.string() })
+const PasswordChange = z.object({ current: currentPassword, password: newPassword })
 const PASSKEY_PROBLEMS = {
   expired: 'The request has expired. Add the passkey again.',
   rejected: 'The passkey was not accepted. Add it again.',
@@ -60,9 +62,8 @@ const passkeys = new Hono<ConsoleApp>()
   })
 
   .post('/', requireRecentSignIn, async (c) => {
-    const form = await readForm(c, z.object({ passkey_name: name, credential: z.string() }))
-    if (!form.ok) return accountPage(c, form)
-    const { passkey_name: passkeyName, credential } = form.data
+    const form = await readForm(c, NewPasskey, accountPage)
+    const { passkey_name: passkeyName, credential } = form
     const challenge = await takePasskeyChallenge(c, 'add', c.var.user.id)
     const passkey = { name: passkeyName, origin: passkeyOrigin(c), credential }
     const result =
@@ -77,10 +78,11 @@ const passkeys = new Hono<ConsoleApp>()
     return showTab(c, 'security', 'passkey_added')
   })
   .post('/:passkeyId/rename', async (c) => {
-    const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return accountPage(c, { errors: { credential: form.errors['name'] ?? '' } })
+    const form = await readForm(c, z.object({ name }), (_, { errors }) =>
+      accountPage(c, { errors: { credential: errors?.['name'] ?? '' } }),
+    )
     const passkeyId = c.req.param('passkeyId')
-    const isRenamed = await renamePasskey({ ...requestOf(c), passkeyId, name: form.data.name })
+    const isRenamed = await renamePasskey({ ...requestOf(c), passkeyId, ...form })
     if (!isRenamed) throw new AppError('not_found')
     return showTab(c, 'security', 'passkey_renamed')
   })
@@ -102,41 +104,34 @@ export const account = new Hono<ConsoleApp>()
   .get('/:form{name|email|password|notifications}', (c) => c.redirect(PAGE, 303))
 
   .post('/name', async (c) => {
-    const form = await readForm(c, z.object({ display_name: displayName }))
-    if (!form.ok) return accountPage(c, form)
-    const newName = form.data.display_name
+    const form = await readForm(c, z.object({ display_name: displayName }), accountPage)
+    const newName = form.display_name
     if (newName !== c.var.user.name) await changeName({ ...requestOf(c), name: newName })
     return redirectWithNotice(c, PAGE, 'name_saved')
   })
 
   .post('/password', async (c) => {
-    const form = await readForm(c, z.object({ current: currentPassword, password: newPassword }))
-    if (!form.ok) return accountPage(c, form)
+    const { password } = await readForm(c, PasswordChange, accountPage)
     const { id, email } = c.var.user
-    const { password } = form.data
     const names = c.var.memberships.map(({ organisation }) => organisation.name)
     const problem = await passwordProblem({ env: c.env, password, email, names })
     if (problem) return accountPage(c, { errors: { password: problem } })
     // The new session counts as recent, so it requires the same proof as a confirmation.
-    const confirmed = await confirmIdentity(c, '', 'current')
-    if (confirmed instanceof Response) return confirmed
-    if ('errors' in confirmed) return accountPage(c, confirmed)
+    const method = await confirmIdentity(c, accountPage, { passwordName: 'current' })
     await changePassword({ ...requestOf(c), password })
     sendSecurityEmail(c, email, 'password_changed')
-    await startSession(c, { id, email }, confirmed.method)
+    await startSession(c, { id, email }, method)
     return showTab(c, 'security', 'password_changed')
   })
 
   .post('/email', requireMailSetUp, requireRecentSignIn, async (c) => {
-    const form = await readForm(c, z.object({ email: workEmail(settingsOf(c.env).allowFreeEmail) }))
-    if (!form.ok) return accountPage(c, form)
-    const { email } = form.data
+    const schema = z.object({ email: workEmail(settingsOf(c.env).allowFreeEmail) })
+    const { email } = await readForm(c, schema, accountPage)
     if (email === c.var.user.email) {
       const errors = { email: 'This is your current email address.' }
       return accountPage(c, { errors, values: { email } })
     }
-    const tooMany = await limitMail(c, 'address-change', email)
-    if (tooMany) return tooMany
+    await limitMail(c, 'address-change', email)
     await requestEmailChange({ ...requestOf(c), email, baseUrl: baseUrlOf(c) })
     return redirectWithNotice(c, PAGE, 'email_change_sent')
   })

@@ -71,19 +71,17 @@ const buyerOf = (c: ConsoleContext) => ({ ...scopeOf(c), baseUrl: baseUrlOf(c) }
 export const billing = new Hono<ConsoleApp>()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
-    const form = await readForm(c, BuyPack)
-    if (!form.ok) return outdatedForm(c, 'packs')
+    const order = await readForm(c, BuyPack, () => outdatedForm(c, 'packs'))
     try {
-      return redirectToPayment(c, await buyPack({ ...buyerOf(c), ...form.data }))
+      return redirectToPayment(c, await buyPack({ ...buyerOf(c), ...order }))
     } catch (error) {
       return failedForm(c, 'packs', error)
     }
   })
   .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
-    const form = await readForm(c, ChangePlan)
-    if (!form.ok) return outdatedForm(c, 'plan')
+    const form = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
     try {
-      const { charge, at, ...order } = form.data
+      const { charge, at, ...order } = form
       const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
       const change = await changePlan({ ...buyerOf(c), ...order, confirmed })
       if (change.kind === 'quote') return upgradePage(c, change.quote)
@@ -94,10 +92,11 @@ export const billing = new Hono<ConsoleApp>()
     }
   })
   .post('/auto-reload', permitted('billing'), recentSignInToEnable, async (c) => {
-    const form = await readForm(c, AutoReload)
-    if (!form.ok) return billingPage(c, { form: 'auto-reload', state: form })
+    const settings = await readForm(c, AutoReload, (_, state) =>
+      billingPage(c, { form: 'auto-reload', state }),
+    )
     try {
-      await updateAutoReload({ ...scopeOf(c), settings: form.data })
+      await updateAutoReload({ ...scopeOf(c), settings })
     } catch (error) {
       return failedForm(c, 'auto-reload', error)
     }

@@ -72,25 +72,23 @@ export const invitations = new Hono<ConsoleApp>()
       selectOrganisation(c, joined.organisation.id)
       return c.redirect('/console', 303)
     }
-    const form = await readForm(c, z.object({ password: newPassword }))
-    if (!form.ok) return invitationPage(c, found, form)
-    const problem = await passwordProblem({
-      env: c.env,
-      password: form.data.password,
-      email: found.invitation.email,
-      names: [found.organisation.name],
-    })
+    const { password } = await readForm(c, z.object({ password: newPassword }), (_, state) =>
+      invitationPage(c, found, state),
+    )
+    const { email } = found.invitation
+    const names = [found.organisation.name]
+    const problem = await passwordProblem({ env: c.env, password, email, names })
     if (problem) return invitationPage(c, found, { errors: { password: problem } })
     const result = await joinWithPassword({
       env: c.env,
       token,
-      password: form.data.password,
+      password,
       ipAddress: ipAddressOf(c),
     })
     if (!result.ok) {
       return result.reason === 'not_open' ? invalidInvitationPage(c) : c.redirect(c.req.path, 303)
     }
-    await startSession(c, { id: result.userId, email: found.invitation.email }, 'link')
+    await startSession(c, { id: result.userId, email }, 'link')
     selectOrganisation(c, result.joined.organisation.id)
     return c.redirect('/console', 303)
   })

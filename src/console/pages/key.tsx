@@ -24,7 +24,7 @@ import {
   limitsFrom,
   limitTexts,
 } from '../components/key-limit-fields.tsx'
-import { name, readForm, submitForm, type FormState } from '../forms.ts'
+import { name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -56,29 +56,26 @@ export const apiKey = new Hono<ConsoleApp>()
     return redirectTo(c, pageOf(c))
   })
   .post('/:keyId/rename', async (c) => {
-    const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return keyPage(c, { rename: form })
-    const renamed = await renameApiKey({ ...keyIn(c), name: form.data.name })
+    const named = await readForm(c, z.object({ name }), (_, rename) => keyPage(c, { rename }))
+    const renamed = await renameApiKey({ ...keyIn(c), ...named })
     return redirectTo(c, pageOf(c), renamed ? 'key_renamed' : 'key_ended')
   })
   // Wider limits let a key that may have leaked do more.
   .post('/:keyId/limits', requireRecentSignIn, async (c) => {
-    const form = await submitForm(c, z.object(limitFields), (limits) =>
-      updateKeyLimits({ ...keyIn(c), limits: limitsFrom(limits) }),
-    )
-    if (!form.ok) return keyPage(c, { limits: form })
-    return redirectTo(c, pageOf(c), form.result ? 'key_limits_saved' : 'key_ended')
+    const page: FormPage = (_, limits) => keyPage(c, { limits })
+    const limits = limitsFrom(await readForm(c, z.object(limitFields), page))
+    const isSaved = await resultOf(c, page, updateKeyLimits({ ...keyIn(c), limits }))
+    return redirectTo(c, pageOf(c), isSaved ? 'key_limits_saved' : 'key_ended')
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
     const { mode } = await readApiKey(keyIn(c))
-    const form = await submitForm(c, Roll, ({ overlap, id }) =>
-      rollApiKey({ ...keyIn(c), overlapHours: overlap, id }),
-    )
-    if (!form.ok) return keyPage(c, { roll: form })
-    if (!form.result) return redirectTo(c, '/settings/api-keys', 'key_repeated')
+    const page: FormPage = (_, roll) => keyPage(c, { roll })
+    const { overlap, id } = await readForm(c, Roll, page)
+    const rolled = await resultOf(c, page, rollApiKey({ ...keyIn(c), overlapHours: overlap, id }))
+    if (!rolled) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     const replaced = await readApiKey(keyIn(c))
-    return newKeyPage(c, { key: form.result.key, mode, replaced })
+    return newKeyPage(c, { key: rolled.key, mode, replaced })
   })
 
 const keyIn = (c: ConsoleContext) => ({ ...scopeOf(c), keyId: c.req.param('keyId') ?? '' })

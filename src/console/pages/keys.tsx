@@ -16,7 +16,7 @@ import { isId, newId } from '../../platform/ids.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES, type Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
-import { name, submitForm, type FormState } from '../forms.ts'
+import { name, readForm, resultOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { ModeField } from '../components/radio-cards.tsx'
 import {
@@ -67,19 +67,18 @@ const recentSignInForLive = createMiddleware<ConsoleApp>(async (c, next) => {
 export const keys = new Hono<ConsoleApp>()
   .get('/', (c) => keysPage(c))
   .post('/', recentSignInForLive, async (c) => {
-    const form = await submitForm(c, NewKey, ({ name, mode, id, expires, ...limits }) =>
-      createApiKey({
-        ...scopeOf(c),
-        name,
-        mode,
-        id,
-        expiresAt: expires ? new Date(endOf(expires)) : null,
-        limits: limitsFrom(limits),
-      }),
-    )
-    if (!form.ok) return keysPage(c, form)
-    if (!form.result) return redirectTo(c, '/settings/api-keys', 'key_repeated')
-    return newKeyPage(c, { key: form.result.key, mode: form.data.mode })
+    const { name, mode, id, expires, ...limits } = await readForm(c, NewKey, keysPage)
+    const creating = createApiKey({
+      ...scopeOf(c),
+      name,
+      mode,
+      id,
+      expiresAt: expires ? new Date(endOf(expires)) : null,
+      limits: limitsFrom(limits),
+    })
+    const created = await resultOf(c, keysPage, creating)
+    if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
+    return newKeyPage(c, { key: created.key, mode })
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })

@@ -19,11 +19,11 @@ import {
 import { Table } from '../components/section.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
+import { notFoundPage } from '../error-pages.tsx'
+import { readForm, resultOf, textIn, type FormState } from '../forms.ts'
 import { KeyText } from './key.tsx'
 
 const TEAM = '/settings/team'
-const Removal = z.object({ revoke_keys: z.literal('on').optional() })
 
 export const member = new Hono<ConsoleApp>()
   .get('/:userId', (c) => rolePage(c, c.req.param('userId')))
@@ -31,25 +31,21 @@ export const member = new Hono<ConsoleApp>()
     redirectTo(c, `${TEAM}/members/${encodeURIComponent(c.req.param('userId'))}`),
   )
   .post('/:userId/role', recentSignInForRoles, async (c) => {
-    const form = await readForm(c, z.looseObject(roleFields))
-    if (!form.ok) throw new AppError('not_found')
+    const form = await readForm(c, z.looseObject(roleFields), notFoundPage)
     const userId = c.req.param('userId')
-    const { role } = form.data
-    const workspaceIds = chosenWorkspaces(form.data)
-    let changed
-    try {
-      changed = await changeRole({ ...scopeOf(c), userId, role, workspaceIds })
-    } catch (error) {
-      return rolePage(c, userId, formStateOf(error, textsOf(form.data)))
-    }
+    const change = { role: form.role, workspaceIds: chosenWorkspaces(form) }
+    const changed = await resultOf(
+      c,
+      (_, state) => rolePage(c, userId, state),
+      changeRole({ ...scopeOf(c), userId, ...change }),
+    )
     return redirectTo(c, TEAM, changed ? 'role_changed' : 'last_owner')
   })
 
   .get('/:userId/remove', (c) => removalPage(c, c.req.param('userId')))
   .post('/:userId/remove', async (c) => {
     const userId = c.req.param('userId')
-    const form = await readForm(c, Removal)
-    const revokeKeys = form.ok && form.data.revoke_keys !== undefined
+    const revokeKeys = (await textIn(c, 'revoke_keys')) === 'on'
     const removed = await removeMember({ ...scopeOf(c), userId, revokeKeys })
     if (!removed) return redirectTo(c, TEAM, 'last_owner')
     const isSelf = userId === c.var.user.id

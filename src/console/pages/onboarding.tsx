@@ -20,7 +20,7 @@ import { ActionForm, Button, Field, OrganisationNameField, PostForm } from '../c
 import { RadioCards } from '../components/radio-cards.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
-import { name, readForm, submitForm, type FormState } from '../forms.ts'
+import { name, readForm, resultOf, type FormState } from '../forms.ts'
 import { selectOrganisation, requireSession } from '../middleware/session.ts'
 import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
@@ -66,8 +66,9 @@ export const onboarding = new Hono<ConsoleApp>()
   })
   .post('/new', async (c) => {
     const owner = { env: c.env, userId: c.var.user.id }
-    const form = await submitForm(c, Named, (data) => beginAnother({ ...owner, ...data }))
-    return form.ok ? c.redirect(START, 303) : newOrganisationPage(c, form)
+    const named = await readForm(c, Named, newOrganisationPage)
+    await resultOf(c, newOrganisationPage, beginAnother({ ...owner, ...named }))
+    return c.redirect(START, 303)
   })
 
   .get('/name', async (c) => {
@@ -76,11 +77,10 @@ export const onboarding = new Hono<ConsoleApp>()
     return namePage(c, { values: { name: progress?.organisationName ?? '' } })
   })
   .post('/name', async (c) => {
-    const form = await readForm(c, Named)
-    if (!form.ok) return namePage(c, form)
+    const named = await readForm(c, Named, namePage)
     const owner = { env: c.env, userId: c.var.user.id }
-    await beginOnboarding({ ...owner, organisationName: form.data.name })
-    await confirmName({ ...owner, name: form.data.name })
+    await beginOnboarding({ ...owner, organisationName: named.name })
+    await confirmName({ ...owner, ...named })
     return c.redirect(START, 303)
   })
 
@@ -88,9 +88,8 @@ export const onboarding = new Hono<ConsoleApp>()
   .post('/region', async (c) => {
     const redirect = await redirectUnless(c, 'region')
     if (redirect) return redirect
-    const form = await readForm(c, Region)
-    if (!form.ok) return regionPage(c, form)
-    await chooseRegion({ env: c.env, userId: c.var.user.id, regionCode: form.data.region })
+    const { region } = await readForm(c, Region, regionPage)
+    await chooseRegion({ env: c.env, userId: c.var.user.id, regionCode: region })
     return c.redirect(START, 303)
   })
 
@@ -100,9 +99,7 @@ export const onboarding = new Hono<ConsoleApp>()
     // Reloading the key page posts the form again. The key is not shown twice.
     if (progress?.completedAt) return c.redirect(PATHS.done, 303)
     if (!progress || stepOf(progress) !== 'workspace') return c.redirect(START, 303)
-    const form = await readForm(c, Named)
-    if (!form.ok) return workspacePage(c, form)
-    const workspaceName = form.data.name
+    const { name: workspaceName } = await readForm(c, Named, workspacePage)
     const created = await completeOnboarding({ env: c.env, actor: actorOf(c), workspaceName })
     if (!created) return c.redirect(PATHS.done, 303)
     selectOrganisation(c, progress.organisationId)

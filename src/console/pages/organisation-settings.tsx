@@ -37,15 +37,13 @@ const days = z.coerce
 export const organisationSettings = new Hono<ConsoleApp>()
   .get('/', (c) => settingsPage(c))
   .post('/name', async (c) => {
-    const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return settingsPage(c, form)
-    await updateOrganisation({ ...scopeOf(c), change: { name: form.data.name } })
+    const change = await readForm(c, z.object({ name }), settingsPage)
+    await updateOrganisation({ ...scopeOf(c), change })
     return redirectTo(c, PAGE, 'organisation_renamed')
   })
   .post('/retention', async (c) => {
-    const form = await readForm(c, z.object({ days }))
-    if (!form.ok) return settingsPage(c, form)
-    await updateOrganisation({ ...scopeOf(c), change: { outputRetentionDays: form.data.days } })
+    const form = await readForm(c, z.object({ days }), settingsPage)
+    await updateOrganisation({ ...scopeOf(c), change: { outputRetentionDays: form.days } })
     return redirectTo(c, PAGE, 'retention_saved')
   })
   .post('/export', async (c) => {
@@ -59,14 +57,9 @@ export const organisationSettings = new Hono<ConsoleApp>()
       .string()
       .trim()
       .refine((text) => text === organisation.name, `Enter “${organisation.name}” to confirm.`)
-    const form = await readForm(c, z.object({ confirmation, password: currentPassword }))
-    if (!form.ok) return settingsPage(c, form)
-    const confirmed = await confirmIdentity(c)
-    if (confirmed instanceof Response) return confirmed
-    if ('errors' in confirmed) {
-      const values = { confirmation: organisation.name }
-      return settingsPage(c, { errors: confirmed.errors, values })
-    }
+    await readForm(c, z.object({ confirmation, password: currentPassword }), settingsPage)
+    const values = { confirmation: organisation.name }
+    await confirmIdentity(c, (_, { errors }) => settingsPage(c, { errors, values }))
     await scheduleOrganisationDeletion({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
     return redirectTo(c, PAGE)
   })

@@ -25,12 +25,10 @@ export const passwordReset = new Hono<ConsoleApp>()
     if (fromSignIn !== undefined) {
       return forgotPage(c, { values: { email: await textIn(c, 'email') } })
     }
-    const form = await readForm(c, z.object({ email }))
-    if (!form.ok) return forgotPage(c, form)
-    const tooMany = await limitMail(c, 'reset', form.data.email)
-    if (tooMany) return tooMany
-    await authOf(c.env, baseUrlOf(c)).api.requestPasswordReset({ body: form.data })
-    return linkSentPage(c, form.data.email)
+    const body = await readForm(c, z.object({ email }), forgotPage)
+    await limitMail(c, 'reset', body.email)
+    await authOf(c.env, baseUrlOf(c)).api.requestPasswordReset({ body })
+    return linkSentPage(c, body.email)
   })
 
   .get('/reset', async (c) => {
@@ -38,9 +36,10 @@ export const passwordReset = new Hono<ConsoleApp>()
     return (await findReset(c.env, token)) ? resetPage(c, token) : invalidPage(c)
   })
   .post('/reset', async (c) => {
-    const form = await readForm(c, z.object({ password: newPassword, token: z.string() }))
-    if (!form.ok) return resetPage(c, form.values['token'] ?? '', form)
-    const { token, password } = form.data
+    const token = await textIn(c, 'token')
+    const { password } = await readForm(c, z.object({ password: newPassword }), (_, state) =>
+      resetPage(c, token, state),
+    )
     const reset = await findReset(c.env, token)
     if (!reset) return invalidPage(c)
     const problem = await passwordProblem({ env: c.env, password, email: reset.email })

@@ -38,6 +38,7 @@ import {
   readForm,
   textsOf,
   type FieldErrors,
+  type FormPage,
   type FormState,
   idParameter,
   parameter,
@@ -72,9 +73,7 @@ export const playground = new Hono<ConsoleApp>()
     return playgroundPage(c, { values }, job)
   })
   .post('/', async (c) => {
-    const form = await readForm(c, TryOn)
-    if (!form.ok) return playgroundPage(c, form)
-    const { nonce, ...values } = form.data
+    const { nonce, ...values } = await readForm(c, TryOn, playgroundPage)
     const { mode, workspace } = values
     const errors: FieldErrors = {}
     for (const role of ROLES) {
@@ -93,9 +92,8 @@ export const playground = new Hono<ConsoleApp>()
   })
   // One click on the pages of the first hour, with a sample pair.
   .post('/sample', async (c) => {
-    const form = await readForm(c, Sample)
-    if (!form.ok) return redirectTo(c, '/playground')
-    const { nonce, mode, model = SAMPLE_PAIR.model, garment = SAMPLE_PAIR.garment } = form.data
+    const form = await readForm(c, Sample, () => redirectTo(c, '/playground'))
+    const { nonce, mode, model = SAMPLE_PAIR.model, garment = SAMPLE_PAIR.garment } = form
     const modelImageUrl = sampleUrl(baseUrlOf(c), model)
     const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
     // After a first live picture, the console shows live jobs.
@@ -122,8 +120,8 @@ export const playground = new Hono<ConsoleApp>()
   })
   // playground.js updates the code with it. A form, because the URLs of uploads are secrets.
   .post('/code', async (c) => {
-    const form = await readForm(c, TryOn.partial())
-    return c.html(codeOf(c, form.ok ? textsOf(form.data) : form.values))
+    const page: FormPage = (_, { values = {} }) => c.html(codeOf(c, values))
+    return c.html(codeOf(c, textsOf(await readForm(c, TryOn.partial(), page))))
   })
 
 /** Shows the job, or the form again. */

@@ -34,9 +34,8 @@ export const sandboxCheckout = new Hono<ConsoleApp>()
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)
     if (!isOpen(checkout)) return c.redirect(nextPath(c, checkout), 303)
-    const form = await readForm(c, CardChoice)
-    if (!form.ok) return checkoutPage(c, checkout, form)
-    const paid = await payCheckout(c.env, checkout, form.data.number)
+    const form = await readForm(c, CardChoice, (_, state) => checkoutPage(c, checkout, state))
+    const paid = await payCheckout(c.env, checkout, form.number)
     if ('declined' in paid) {
       const errors = { '': `${paid.declined} You were not charged. Try another card.` }
       return checkoutPage(c, checkout, { errors })
@@ -52,9 +51,10 @@ export const sandboxCheckout = new Hono<ConsoleApp>()
   .post('/:id/confirm', async (c) => {
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)
-    const form = await readForm(c, Decision)
-    if (!form.ok) return c.redirect(pathOf(checkout, '/confirm'), 303)
-    const payment = await confirmCheckout(c.env, checkout, form.data.decision === 'approve')
+    const { decision } = await readForm(c, Decision, () =>
+      c.redirect(pathOf(checkout, '/confirm'), 303),
+    )
+    const payment = await confirmCheckout(c.env, checkout, decision === 'approve')
     if (payment.status === 'open') return c.redirect(`${pathOf(checkout)}&declined=1`, 303)
     return c.redirect(nextPath(c, checkout, payment), 303)
   })

@@ -40,9 +40,8 @@ export const sandbox = new Hono<ConsoleApp>()
   .post('/card', async (c) => {
     const customer = await customerOf(c)
     if (!customer) return unknownPage(c)
-    const form = await readForm(c, CardChoice)
-    if (!form.ok) return cardPage(c, form)
-    await changeCard(c.env, customer, form.data.number)
+    const { number } = await readForm(c, CardChoice, cardPage)
+    await changeCard(c.env, customer, number)
     return c.redirect(`${cardPath(c)}&saved=1`, 303)
   })
 

@@ -11,7 +11,7 @@ import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage, type Anchor } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { cookieOptions, removeCookie } from '../cookies.ts'
-import { code, withQuery, readForm, type FormState } from '../forms.ts'
+import { code, withQuery, readForm, textIn, type FormState } from '../forms.ts'
 import { startSession } from '../middleware/session.ts'
 import { attemptCode, limitSignIns } from '../middleware/throttle.tsx'
 import { redirectWithNotice, setNotice } from '../form-notices.ts'
@@ -21,8 +21,6 @@ import { redirectToSignIn, safeReturnTo } from '../return-to.ts'
 const COOKIE = 'try-on.second-factor'
 const SECONDS = 10 * 60
 const PAGE = '/console/sign-in/code'
-
-const CodeForm = z.object({ code, next: z.string().optional(), kind: z.string().optional() })
 
 /** Continues the sign-in of a user whose password was correct. */
 export async function askForCode(c: ConsoleContext, { id }: { id: string }, next: string | null) {
@@ -44,24 +42,22 @@ export const signInCode = new Hono<ConsoleApp>()
     return codePage(c, { next, kind: kindOf(c.req.query('kind')) })
   })
   .post('/', async (c) => {
-    const form = await readForm(c, CodeForm)
-    const sent = form.ok ? form.data : form.values
-    const next = safeReturnTo(sent['next'])
-    const kind = kindOf(sent['kind'])
+    const next = safeReturnTo(await textIn(c, 'next'))
+    const kind = kindOf(await textIn(c, 'kind'))
     const pending = await findPending(c)
     if (!pending) return expired(c, next)
-    if (!form.ok) return codePage(c, { next, kind, state: form })
+    const form = await readForm(c, z.object({ code }), (_, state) =>
+      codePage(c, { next, kind, state }),
+    )
     const { user, token } = pending
-    const tooMany = await limitSignIns(c, user.id)
-    if (tooMany) return tooMany
-    const attempt = await attemptCode(c, user)
-    if (!attempt.ok) return attempt.response
-    const used = await finishSecondFactor(c.env, { userId: user.id, code: form.data.code, token })
+    await limitSignIns(c, user.id)
+    const undo = await attemptCode(c, user)
+    const used = await finishSecondFactor(c.env, { userId: user.id, ...form, token })
     if (!used) {
       const state = { errors: { code: KINDS[kind].wrong } }
       return codePage(c, { next, kind, state, status: 401 })
     }
-    await attempt.undo()
+    await undo()
     removeCookie(c, COOKIE)
     const method = used === 'totp' ? 'password_and_code' : 'password_and_recovery_code'
     await startSession(c, user, method)

@@ -14,8 +14,8 @@ import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../pas
 import { safeReturnTo } from '../return-to.ts'
 import { askForCode } from './sign-in-code.tsx'
 
-const SignIn = z.object({ email, password: currentPassword, next: z.string().optional() })
-const PasskeySignIn = z.object({ credential: z.string(), next: z.string().optional() })
+const SignIn = z.object({ email, password: currentPassword })
+const PasskeySignIn = z.object({ credential: z.string() })
 
 export const signIn = new Hono<ConsoleApp>()
   .get('/sign-in', async (c) => {
@@ -24,18 +24,15 @@ export const signIn = new Hono<ConsoleApp>()
     return signInPage(c, next)
   })
   .post('/sign-in', async (c) => {
-    const form = await readForm(c, SignIn)
-    if (!form.ok) return signInPage(c, safeReturnTo(form.values['next']), form, 422)
-    const { next: sentNext, ...credentials } = form.data
-    const next = safeReturnTo(sentNext)
-    const attempt = await attemptSignIn(c, credentials.email)
-    if (!attempt.ok) return attempt.response
+    const next = safeReturnTo(await textIn(c, 'next'))
+    const credentials = await readForm(c, SignIn, (_, state) => signInPage(c, next, state, 422))
+    const undo = await attemptSignIn(c, credentials.email)
     const checked = await checkCredentials({ env: c.env, ...credentials })
     if (checked.result === 'incorrect') {
       const errors = { '': 'Incorrect email address or password.' }
       return signInPage(c, next, { errors, values: { email: credentials.email } }, 401)
     }
-    await attempt.undo()
+    await undo()
     if (checked.result === 'not_verified') return notVerifiedPage(c, credentials.email)
     if (checked.twoFactor) return askForCode(c, checked.user, next)
     return signInUser(c, checked.user, { method: 'password', next })
@@ -48,17 +45,16 @@ export const signIn = new Hono<ConsoleApp>()
   })
   // A passkey proves both factors: the device, and the person by fingerprint, face or PIN.
   .post('/sign-in/passkey', async (c) => {
-    const form = await readForm(c, PasskeySignIn)
-    const next = safeReturnTo(form.ok ? form.data.next : form.values['next'])
-    if (!form.ok) return signInPage(c, next, REJECTED_PASSKEY, 422)
-    const attempt = await attemptPasskey(c)
-    if (!attempt.ok) return attempt.response
+    const next = safeReturnTo(await textIn(c, 'next'))
+    const { credential } = await readForm(c, PasskeySignIn, () =>
+      signInPage(c, next, REJECTED_PASSKEY, 422),
+    )
+    const undo = await attemptPasskey(c)
     const challenge = await takePasskeyChallenge(c, 'sign-in', null)
     if (challenge === undefined) return signInPage(c, next, EXPIRED_PASSKEY, 401)
-    const { credential } = form.data
     const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
     if (!user) return signInPage(c, next, REJECTED_PASSKEY, 401)
-    await attempt.undo()
+    await undo()
     return signInUser(c, user, { method: 'passkey', next })
   })
   .post('/sign-out', async (c) => {
@@ -71,8 +67,7 @@ async function signInUser(
   user: { id: string; email: string },
   { method, next }: { method: 'password' | 'passkey'; next: string | null },
 ) {
-  const tooMany = await limitSignIns(c, user.id)
-  if (tooMany) return tooMany
+  await limitSignIns(c, user.id)
   await startSession(c, user, method)
   return c.redirect(next ?? '/console', 303)
 }

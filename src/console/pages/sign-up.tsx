@@ -44,9 +44,8 @@ const PasswordForm = z.object({ password: newPassword })
 export const signUp = new Hono<ConsoleApp>()
   .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
   .post('/sign-up', requireMailSetUp, async (c) => {
-    const form = await readForm(c, SignUp(settingsOf(c.env).allowFreeEmail))
-    if (!form.ok) return signUpPage(c, form)
-    const { email: address, password, organisation } = form.data
+    const schema = SignUp(settingsOf(c.env).allowFreeEmail)
+    const { email: address, password, organisation } = await readForm(c, schema, signUpPage)
     const values = { email: address, organisation }
     const problem = await passwordProblem({
       env: c.env,
@@ -55,8 +54,7 @@ export const signUp = new Hono<ConsoleApp>()
       names: [organisation],
     })
     if (problem) return signUpPage(c, { errors: { password: problem }, values })
-    const tooMany = await limitMail(c, 'verification', address)
-    if (tooMany) return tooMany
+    await limitMail(c, 'verification', address)
     const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
       body: { email: address, password, name: '', organisationName: organisation },
       headers: c.req.raw.headers,
@@ -69,11 +67,9 @@ export const signUp = new Hono<ConsoleApp>()
 
   .get('/check-inbox', requireMailSetUp, (c) => checkInboxPage(c))
   .post('/resend', requireMailSetUp, async (c) => {
-    const form = await readForm(c, z.object({ email }))
-    if (!form.ok) return checkInboxPage(c, form)
-    const tooMany = await limitMail(c, 'verification', form.data.email)
-    if (tooMany) return tooMany
-    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.data })
+    const body = await readForm(c, z.object({ email }), checkInboxPage)
+    await limitMail(c, 'verification', body.email)
+    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body })
     return redirectWithNotice(c, '/console/check-inbox', 'verification_sent')
   })
   .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
@@ -96,9 +92,9 @@ export const signUp = new Hono<ConsoleApp>()
     if ((await signUpCookie.read(c))?.userId === user.id) {
       verified = await verifyAddress(c.env, user.id)
     } else {
-      const form = await readForm(c, PasswordForm)
-      if (!form.ok) return setPasswordPage(c, user, token, form)
-      const { password } = form.data
+      const { password } = await readForm(c, PasswordForm, (_, state) =>
+        setPasswordPage(c, user, token, state),
+      )
       const problem = await passwordProblem({ env: c.env, password, email: user.email })
       if (problem) return setPasswordPage(c, user, token, { errors: { password: problem } })
       verified = await verifyAddressWithPassword({ env: c.env, user, password })

@@ -6,24 +6,26 @@ import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { chosenMode, chosenTheme, THEMES } from '../cookies.ts'
-import { readForm } from '../forms.ts'
+import { parameter } from '../forms.ts'
 import { returnTo } from '../return-to.ts'
+
+const Choice = z.object({ theme: parameter(z.enum(THEMES)), mode: parameter(z.enum(MODES)) })
 
 /** The page checks the membership. */
 export const switchOrganisation = new Hono<ConsoleApp>()
   .post('/organisation', async (c) => {
-    const form = await readForm(c, z.object({ organisation: z.string() }))
-    if (!form.ok) throw new AppError('not_found')
-    return c.redirect(consolePath(encodeURIComponent(form.data.organisation)), 303)
+    const { organisation } = await c.req.parseBody()
+    if (typeof organisation !== 'string') throw new AppError('not_found')
+    return c.redirect(consolePath(encodeURIComponent(organisation)), 303)
   })
   .post('/theme', async (c) => {
-    const form = await readForm(c, z.object({ theme: z.enum(THEMES) }))
-    if (form.ok) chosenTheme.set(c, form.data.theme)
+    const { theme } = Choice.parse(await c.req.parseBody())
+    if (theme) chosenTheme.set(c, theme)
     return c.redirect(returnTo(c) ?? '/console', 303)
   })
   .post('/mode', async (c) => {
-    const form = await readForm(c, z.object({ mode: z.enum(MODES) }))
-    if (form.ok) chosenMode.set(c, form.data.mode)
+    const { mode } = Choice.parse(await c.req.parseBody())
+    if (mode) chosenMode.set(c, mode)
     return c.redirect(pageInNewMode(returnTo(c) ?? '/console'), 303)
   })
 

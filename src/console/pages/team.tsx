@@ -7,7 +7,7 @@ import { readTeam, type Member } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { email, formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
+import { email, readForm, resultOf, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link, Timestamp } from '../components/text.tsx'
@@ -30,28 +30,22 @@ const Invitation = z.looseObject({ email, ...roleFields })
 export const team = new Hono<ConsoleApp>()
   .get('/', (c) => teamPage(c))
   .post('/invitations', recentSignInForRoles, async (c) => {
-    const form = await readForm(c, Invitation)
-    if (!form.ok) return teamPage(c, form)
-    const { email: address, role } = form.data
+    const form = await readForm(c, Invitation, teamPage)
+    const { email: address, role } = form
     requireMail(c.env)
-    const tooMany = await limitInvitation(c, address)
-    if (tooMany) return tooMany
-    let invited
-    try {
-      invited = await invite({
-        ...scopeOf(c),
-        email: address,
-        role,
-        workspaceIds: chosenWorkspaces(form.data),
-        organisationName: c.var.membership.organisation.name,
-        baseUrl: baseUrlOf(c),
-      })
-    } catch (error) {
-      return teamPage(c, formStateOf(error, textsOf(form.data)))
-    }
+    await limitInvitation(c, address)
+    const inviting = invite({
+      ...scopeOf(c),
+      email: address,
+      role,
+      workspaceIds: chosenWorkspaces(form),
+      organisationName: c.var.membership.organisation.name,
+      baseUrl: baseUrlOf(c),
+    })
+    const invited = await resultOf(c, teamPage, inviting)
     if (!invited) {
       const errors = { email: 'This user is already a member.' }
-      return teamPage(c, { errors, values: textsOf(form.data) })
+      return teamPage(c, { errors, values: textsOf(form) })
     }
     const changed = invited.replaced !== undefined && invited.replaced !== role
     return redirectTo(c, '/settings/team', 'invitation_sent', changed ? role : '')

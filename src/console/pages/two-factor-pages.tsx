@@ -45,16 +45,14 @@ export const twoFactor = new Hono<ConsoleApp>()
   .post('/enable', async (c) => {
     const secret = isRecentSignIn(c) && (await pendingSecretOf(c.env, c.var.user.id))
     if (!secret) return c.redirect(PAGE, 303)
-    const form = await readForm(c, z.object({ code }))
-    if (!form.ok) return setUpPage(c, secret, form)
-    const attempt = await attemptCode(c, c.var.user)
-    if (!attempt.ok) return attempt.response
-    const codes = await enableTwoFactor({ ...requestOf(c), code: form.data.code })
+    const form = await readForm(c, z.object({ code }), (_, state) => setUpPage(c, secret, state))
+    const undo = await attemptCode(c, c.var.user)
+    const codes = await enableTwoFactor({ ...requestOf(c), ...form })
     if (!codes) {
       const message = 'Incorrect code. Check the time of your device and enter the current code.'
       return setUpPage(c, secret, { errors: { code: message } })
     }
-    await attempt.undo()
+    await undo()
     sendSecurityEmail(c, c.var.user.email, 'two_factor_enabled')
     return codesPage(c, codes, 'Two-factor authentication is on')
   })

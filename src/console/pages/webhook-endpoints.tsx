@@ -30,7 +30,7 @@ import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { readForm, submitForm, type FormState } from '../forms.ts'
+import { readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
 
@@ -46,18 +46,18 @@ export const webhookEndpoints = new Hono<ConsoleApp>()
   })
   .post('/', async (c) => {
     const id = endpointIdOf((await c.req.parseBody())['id'])
-    const form = await submitForm(c, endpointForm(urlPolicyOf(c)), (settings) =>
-      addEndpoint({ ...scopeOf(c), endpointId: id, settings }),
-    )
-    if (!form.ok) return newEndpointPage(c, id, form)
+    const page: FormPage = (_, state) => newEndpointPage(c, id, state)
+    const settings = await readForm(c, endpointForm(urlPolicyOf(c)), page)
+    await resultOf(c, page, addEndpoint({ ...scopeOf(c), endpointId: id, settings }))
     return redirectTo(c, pathTo(id), 'endpoint_added')
   })
   .get('/:id', async (c) => endpointPage(c, await readOwn(c)))
   .post('/:id', async (c) => {
     const endpoint = await readOwn(c)
-    const form = await readForm(c, endpointForm(urlPolicyOf(c)))
-    if (!form.ok) return endpointPage(c, endpoint, { state: form })
-    await updateEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change: form.data })
+    const change = await readForm(c, endpointForm(urlPolicyOf(c)), (_, state) =>
+      endpointPage(c, endpoint, { state }),
+    )
+    await updateEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change })
     return redirectTo(c, pathTo(endpoint.id), 'endpoint_saved')
   })
   .post('/:id/enabled', async (c) => {

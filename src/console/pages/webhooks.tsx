@@ -40,14 +40,20 @@ import { webhookEvent } from './webhook-event.tsx'
 const PAGE = '/settings/webhooks'
 const LATEST_DELIVERIES = 5
 
-const OUTCOMES = ['completed', 'failed', 'refunded', 'cancelled'] as const
+const TestEventForm = z.object({
+  outcome: z.enum(['completed', 'failed', 'refunded', 'cancelled']),
+  nonce: Nonce,
+  endpoint: z.string().default(DEFAULT_ENDPOINT),
+})
+const Receiver = z.object({ receiver: z.string().max(2_048) })
+
+const backToPage = (c: ConsoleContext) => redirectTo(c, PAGE)
 
 export const webhooks = new Hono<ConsoleApp>()
   .get('/', (c) => webhooksPage(c))
   .post('/url', async (c) => {
-    const form = await readForm(c, defaultUrlForm(urlPolicyOf(c)))
-    if (!form.ok) return webhooksPage(c, form)
-    await setDefaultUrl({ ...scopeOf(c), url: form.data.url || null })
+    const { url } = await readForm(c, defaultUrlForm(urlPolicyOf(c)), webhooksPage)
+    await setDefaultUrl({ ...scopeOf(c), url: url || null })
     return redirectTo(c, PAGE, 'default_url_saved')
   })
   .post('/reveal', requireRecentSignIn, async (c) =>
@@ -60,19 +66,17 @@ export const webhooks = new Hono<ConsoleApp>()
   })
   // Runs a test job, whose event is delivered like any other event, but to one receiver only.
   .post('/test', async (c) => {
-    const endpoint = z.string().default(DEFAULT_ENDPOINT)
-    const schema = z.object({ outcome: z.enum(OUTCOMES), nonce: Nonce, endpoint })
-    const form = await readForm(c, schema)
-    const url = form.ok && (await testUrlOf(c, form.data.endpoint))
-    if (!form.ok || !url) return redirectTo(c, PAGE)
-    const type = `job.${form.data.outcome}` as const
+    const { outcome, nonce, endpoint } = await readForm(c, TestEventForm, backToPage)
+    const url = await testUrlOf(c, endpoint)
+    if (!url) return backToPage(c)
+    const type = `job.${outcome}` as const
     const imageUrl = testImageUrl(type)
     const submitted = await submitFromConsole(c, {
       mode: 'test',
-      nonce: form.data.nonce,
+      nonce,
       modelImageUrl: imageUrl,
       garmentImageUrl: imageUrl,
-      testEvent: { for: form.data.endpoint, url },
+      testEvent: { for: endpoint, url },
     })
     if (!submitted.ok) return webhooksPage(c, submitted.state)
     const { jobId } = submitted
@@ -81,9 +85,8 @@ export const webhooks = new Hono<ConsoleApp>()
     return redirectTo(c, `/jobs/${jobId}`)
   })
   .post('/endpoints/enable', async (c) => {
-    const form = await readForm(c, z.object({ receiver: z.string().max(2_048) }))
-    if (!form.ok) return redirectTo(c, PAGE)
-    await enableReceiver({ ...scopeOf(c), receiver: form.data.receiver })
+    const { receiver } = await readForm(c, Receiver, backToPage)
+    await enableReceiver({ ...scopeOf(c), receiver })
     return redirectTo(c, PAGE, 'endpoint_enabled')
   })
   .route('/deliveries', deliveries)

@@ -6,7 +6,14 @@ import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisa
 import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import { monthlyCredits, name, submitForm, type FormState } from '../forms.ts'
+import {
+  monthlyCredits,
+  name,
+  readForm,
+  resultOf,
+  type FormPage,
+  type FormState,
+} from '../forms.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { monthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
@@ -24,36 +31,35 @@ const WithStatus = z.object({ status: z.enum(WORKSPACE_STATUSES) })
 export const workspaces = new Hono<ConsoleApp>()
   .get('/', (c) => workspacesPage(c))
   .post('/', async (c) => {
-    const form = await submitForm(c, Named, (data) => createWorkspace({ ...scopeOf(c), ...data }))
-    return form.ok ? redirectTo(c, PAGE, 'workspace_created') : workspacesPage(c, form)
+    const named = await readForm(c, Named, workspacesPage)
+    await resultOf(c, workspacesPage, createWorkspace({ ...scopeOf(c), ...named }))
+    return redirectTo(c, PAGE, 'workspace_created')
   })
   .post('/:workspaceId/rename', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await submitForm(c, Named, (change) =>
-      updateWorkspace({ ...scopeOf(c), workspaceId, change }),
-    )
-    if (form.ok) return redirectTo(c, PAGE, 'workspace_renamed')
-    // Every error of the form is one of its only field.
-    const problem = form.errors?.['name'] ?? form.errors?.[''] ?? ''
-    const renaming = { errors: { name: problem }, values: form.values }
-    return workspacesPage(c, {}, { id: workspaceId, renaming })
+    const page: FormPage = (_, { errors, values }) => {
+      // Every error of the form is one of its only field.
+      const problem = errors?.['name'] ?? errors?.[''] ?? ''
+      const renaming = { errors: { name: problem }, values }
+      return workspacesPage(c, {}, { id: workspaceId, renaming })
+    }
+    const change = await readForm(c, Named, page)
+    await resultOf(c, page, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
+    return redirectTo(c, PAGE, 'workspace_renamed')
   })
   .post('/:workspaceId/limit', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await submitForm(c, Limited, ({ monthly_credits: monthlyCredits }) =>
-      updateWorkspace({ ...scopeOf(c), workspaceId, change: { monthlyCredits } }),
-    )
-    if (form.ok) return redirectTo(c, PAGE, 'workspace_limit_saved')
-    return workspacesPage(c, {}, { id: workspaceId, limiting: form })
+    const page: FormPage = (_, limiting) => workspacesPage(c, {}, { id: workspaceId, limiting })
+    const change = { monthlyCredits: (await readForm(c, Limited, page)).monthly_credits }
+    await resultOf(c, page, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
+    return redirectTo(c, PAGE, 'workspace_limit_saved')
   })
   .post('/:workspaceId/status', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await submitForm(c, WithStatus, (change) =>
-      updateWorkspace({ ...scopeOf(c), workspaceId, change }),
-    )
     // Its errors are shown at the top of the page.
-    if (!form.ok) return workspacesPage(c, form)
-    const isActive = form.data.status === 'active'
+    const change = await readForm(c, WithStatus, workspacesPage)
+    await resultOf(c, workspacesPage, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
+    const isActive = change.status === 'active'
     return redirectTo(c, PAGE, isActive ? 'workspace_restored' : 'workspace_archived')
   })
 
