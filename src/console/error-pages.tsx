@@ -80,7 +80,7 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
   )
   // The banner of the credits is left out, because its data may be what failed.
   return isMember
-    ? memberPage(c, { title, status, credits: null }, content)
+    ? memberPage(c, { title, status, heading: null, credits: null }, content)
     : guestPage(c, { title, status }, content)
 }
 

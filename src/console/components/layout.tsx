@@ -35,6 +35,12 @@ interface PageOptions {
 }
 
 interface MemberPageOptions extends Omit<PageOptions, 'wide'> {
+  /** The pages above: their texts by their addresses. */
+  above?: Record<string, string>
+  /** Instead of the title; null for content with a heading of its own. */
+  heading?: Child
+  /** Beside the heading: the address of the list as a file. */
+  csv?: string
   /** The credit status if the page has read it; null for a page without the banner. */
   credits?: CreditStatus | null
 }
@@ -103,10 +109,11 @@ const MODELESS =
 /** A page of the selected organisation. */
 export async function memberPage(
   c: ConsoleContext,
-  { credits, ...options }: MemberPageOptions,
+  { credits, above, heading, csv, ...options }: MemberPageOptions,
   content: Child,
 ) {
   const status = credits === undefined ? await creditStatusOf(c) : credits
+  const h1 = heading !== null && <h1>{heading ?? options.title}</h1>
   return render(
     c,
     options,
@@ -127,6 +134,15 @@ export async function memberPage(
           <Deletion c={c} />
           {status && <CreditBanner c={c} status={status} />}
           <FormNotice c={c} />
+          {above && <Breadcrumb to={above} />}
+          {csv ? (
+            <div class="bar">
+              {h1}
+              <Link to={csv}>Download CSV</Link>
+            </div>
+          ) : (
+            h1
+          )}
           {content}
         </main>
         <Announcer />

@@ -168,14 +168,6 @@ export const ShortId = ({ id }: { id: string }) => (
 
 const shortId = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)
 
-/** The heading of a list that can be downloaded. @param csv the address of the file */
-export const ListHeading = ({ title, csv }: { title: string; csv: string }) => (
-  <div class="bar">
-    <h1>{title}</h1>
-    <Link to={csv}>Download CSV</Link>
-  </div>
-)
-
 type Options = Parameters<typeof FilterSelect>[0]['options']
 
 interface FiltersProps {

@@ -58,7 +58,6 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
       ...(hasPasskey && { script: '/static/passkeys.js' }),
     },
     <>
-      <h1>{title}</h1>
       <p>
         You signed in more than 15 minutes ago. Enter your password
         {user.hasTwoFactor && ' and a code'}

@@ -168,7 +168,7 @@ function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: Anchor) {
   const title = 'Too many attempts'
   return (isGuest ? guestPage : memberPage)(
     c,
-    { title, status: 429 },
+    { title, status: 429, heading: null },
     <article>
       <h1>{title}</h1>
       <p>Wait {time} and try again.</p>

@@ -27,7 +27,6 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
     c,
     { title: 'Your account', state, script: '/static/passkeys.js' },
     <>
-      <h1>Your account</h1>
       <p class="address">{name ? `${name} · ${email}` : email}</p>
       <Tabs
         label="Your account"

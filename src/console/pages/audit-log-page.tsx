@@ -10,7 +10,7 @@ import { currencyOf } from '../../domain/organisation.ts'
 import { ACTION_LABELS, ACTOR_LABELS, detailsOf } from '../audit-labels.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Filters, ListHeading, NoRows, Pages, ShortId, Table } from '../components/section.tsx'
+import { Filters, NoRows, Pages, ShortId, Table } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
 import { scopeOf, type ConsoleApp } from '../console-context.ts'
 import { idParameter, parameter, withQuery } from '../forms.ts'
@@ -52,9 +52,8 @@ export const auditLog = new Hono<ConsoleApp>()
     const isListed = actor === undefined || actors.some(([id]) => id === actor)
     return memberPage(
       c,
-      { title: 'Audit log' },
+      { title: 'Audit log', csv: withQuery(`${PATH}/export.csv`, query) },
       <>
-        <ListHeading title="Audit log" csv={withQuery(`${PATH}/export.csv`, query)} />
         <p>
           Changes by members and support staff in this organisation. Entries are stored for 400
           days.

@@ -33,7 +33,6 @@ export async function billingPage(
     c,
     { title: 'Billing', status, script: '/static/chart.js', credits: null },
     <>
-      <h1>Billing</h1>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {view.problem && <Notice kind="bad">{view.problem}</Notice>}
       <PlanNotices view={view} />

@@ -14,7 +14,7 @@ import { isId } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { PaymentBadge, Link, Notice, Timestamp } from '../components/text.tsx'
-import { Breadcrumb, SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
+import { SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
@@ -34,13 +34,13 @@ export const billingPayment = new Hono<ConsoleApp>()
       c,
       {
         title: 'Payment',
+        above: { '/billing': 'Billing' },
+        heading: itemOf(payment),
         // The balance may change while the page waits.
         credits: null,
         ...(payment.status === 'open' && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
-        <Breadcrumb to={{ '/billing': 'Billing' }} />
-        <h1>{itemOf(payment)}</h1>
         {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
         {await paymentSection(c, payment)}
       </>,

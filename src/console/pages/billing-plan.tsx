@@ -12,7 +12,7 @@ import {
 import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
-import { memberPage, Breadcrumb } from '../components/layout.tsx'
+import { memberPage } from '../components/layout.tsx'
 import { Link, Notice, Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import type { ConsoleContext } from '../console-context.ts'
@@ -116,50 +116,51 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
   const charge = formatMoney(amount, currency)
   return memberPage(
     c,
-    { title: 'Confirm upgrade', credits: null },
-    <>
-      <Breadcrumb to={{ '/billing': 'Billing' }} />
-      <h1>Upgrade to {nameOfPlan(plan)}</h1>
-      <section class="card" aria-label="Upgrade">
-        <Details
-          rows={[
-            ['Charged now', <strong>{charge} plus tax</strong>],
-            ['Payment method', paymentMethod ?? 'The stored payment method'],
-            ['Credits added now', formatCredits(credits, currency)],
-            [
-              'Then',
-              <>
-                {formatMoney(monthlyFee, currency)} per month
-                {renewsAt && (
-                  <>
-                    , next on <Timestamp at={renewsAt} />
-                  </>
-                )}
-              </>,
-            ],
-          ]}
-        />
-        <p class="muted">
-          The charge is the difference between the plans for the rest of the billing period. The
-          plan changes at once.
-        </p>
-        <PostForm
-          to="/billing/plan"
-          class="buttons"
-          fields={{
-            plan,
-            amount: String(monthlyFee),
-            currency,
-            charge: String(amount),
-            at: at.toISOString(),
-          }}
-        >
-          <Button>Pay {charge} and upgrade</Button>
-          <Link to="/billing" role="button" class="secondary">
-            Back
-          </Link>
-        </PostForm>
-      </section>
-    </>,
+    {
+      title: 'Confirm upgrade',
+      above: { '/billing': 'Billing' },
+      heading: `Upgrade to ${nameOfPlan(plan)}`,
+      credits: null,
+    },
+    <section class="card" aria-label="Upgrade">
+      <Details
+        rows={[
+          ['Charged now', <strong>{charge} plus tax</strong>],
+          ['Payment method', paymentMethod ?? 'The stored payment method'],
+          ['Credits added now', formatCredits(credits, currency)],
+          [
+            'Then',
+            <>
+              {formatMoney(monthlyFee, currency)} per month
+              {renewsAt && (
+                <>
+                  , next on <Timestamp at={renewsAt} />
+                </>
+              )}
+            </>,
+          ],
+        ]}
+      />
+      <p class="muted">
+        The charge is the difference between the plans for the rest of the billing period. The plan
+        changes at once.
+      </p>
+      <PostForm
+        to="/billing/plan"
+        class="buttons"
+        fields={{
+          plan,
+          amount: String(monthlyFee),
+          currency,
+          charge: String(amount),
+          at: at.toISOString(),
+        }}
+      >
+        <Button>Pay {charge} and upgrade</Button>
+        <Link to="/billing" role="button" class="secondary">
+          Back
+        </Link>
+      </PostForm>
+    </section>,
   )
 }

@@ -69,7 +69,6 @@ export const credits = new Hono<ConsoleApp>()
       c,
       { title: 'Credits' },
       <>
-        <h1>Credits</h1>
         <p>
           A live job costs one credit. Test jobs are free.
           {permits(c.var.membership.role, 'billing') && (

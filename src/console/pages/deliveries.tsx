@@ -26,9 +26,9 @@ import {
   POLL_LATER_SECONDS,
 } from '../components/deliveries-table.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Link, formatCount } from '../components/text.tsx'
-import { Filters, ListHeading, NoRows, Pages, EmptyState } from '../components/section.tsx'
+import { Filters, NoRows, Pages, EmptyState } from '../components/section.tsx'
 import { parameter, fieldsOf, withQuery } from '../forms.ts'
 import { permitted } from '../middleware/session.ts'
 import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
@@ -130,10 +130,12 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
   )
   return memberPage(
     c,
-    { title: 'Deliveries' },
+    {
+      title: 'Deliveries',
+      above: { '/settings/webhooks': 'Webhooks' },
+      csv: withQuery(`${PATH}/export.csv`, query),
+    },
     <>
-      <Breadcrumb to={{ '/settings/webhooks': 'Webhooks' }} />
-      <ListHeading title="Deliveries" csv={withQuery(`${PATH}/export.csv`, query)} />
       <Filters
         to={PATH}
         query={query}

@@ -128,6 +128,7 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
     c,
     {
       title: 'Job',
+      heading: null,
       status: state ? 422 : 200,
       ...(refreshSeconds !== null && {
         refreshSeconds: Math.max(refreshSeconds, MIN_RELOAD_SECONDS),

@@ -49,7 +49,7 @@ export const jobs = new Hono<ConsoleApp>()
     const listed = await readList(c, query)
     return memberPage(
       c,
-      { title: 'Jobs' },
+      { title: 'Jobs', heading: null },
       <>
         <div class="bar">
           <h1>Jobs</h1>

@@ -15,7 +15,7 @@ import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import { ModeBadge, StatusBadge, Link, Notice, Timestamp } from '../components/text.tsx'
-import { Breadcrumb, memberPage } from '../components/layout.tsx'
+import { memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
 import {
@@ -89,9 +89,8 @@ export const newKeyPage = (
 ) =>
   memberPage(
     c,
-    { title: 'Your new API key' },
+    { title: 'Your new API key', heading: `Your new ${mode} API key` },
     <>
-      <h1>Your new {mode} API key</h1>
       <Notice kind="info">
         <strong>This key is shown only once.</strong> Store it in a safe place.
       </Notice>
@@ -141,10 +140,12 @@ async function keyPage(
   const page = pageOf(c)
   return memberPage(
     c,
-    { title: key.name, status: Object.keys(states).length > 0 ? 422 : 200 },
+    {
+      title: key.name,
+      above: { '/settings/api-keys': 'API keys' },
+      status: Object.keys(states).length > 0 ? 422 : 200,
+    },
     <>
-      <Breadcrumb to={{ '/settings/api-keys': 'API keys' }} />
-      <h1 class="key-heading">{key.name}</h1>
       <Details
         rows={[
           [

@@ -100,7 +100,6 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
     c,
     { title: 'API keys', state },
     <>
-      <h1>API keys</h1>
       <p>
         An API key is shown only once, when you create it. To replace a lost or leaked key, open the
         key and replace it. See <a href="/docs/authentication">how to authenticate</a> and the{' '}

@@ -7,7 +7,7 @@ import { changeRole, readMember, removeMember } from '../../organisations/member
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ModeBadge, Link, Timestamp } from '../components/text.tsx'
-import { Breadcrumb, memberPage } from '../components/layout.tsx'
+import { memberPage } from '../components/layout.tsx'
 import { Button, PostForm } from '../components/form.tsx'
 import {
   chosenWorkspaces,
@@ -57,13 +57,10 @@ async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}
     readMember({ ...scopeOf(c), userId }),
     listWorkspaces(scopeOf(c)),
   ])
-  const title = `Role of ${email}`
   return memberPage(
     c,
-    { title, state },
+    { title: `Role of ${email}`, above: { [TEAM]: 'Team' }, state },
     <>
-      <Breadcrumb to={{ [TEAM]: 'Team' }} />
-      <h1 class="address">{title}</h1>
       {userId === c.var.user.id && (
         <p>This is your own role. If you give it up, another owner must give it back.</p>
       )}
@@ -96,10 +93,8 @@ async function removalPage(c: ConsoleContext, userId: string) {
     keys.length === 1 ? ['this key', 'it'] : [`these ${keys.length} keys`, 'them']
   return memberPage(
     c,
-    { title },
+    { title, above: { [TEAM]: 'Team' } },
     <>
-      <Breadcrumb to={{ [TEAM]: 'Team' }} />
-      <h1>{title}</h1>
       <p>
         {isSelf ? 'You' : 'They'} will lose access to {organisation.name}.{' '}
         {keys.length > 0

@@ -77,7 +77,6 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
     c,
     { title: 'Organisation', state },
     <>
-      <h1>Organisation</h1>
       {!isOwner && <p>Only owners can change these settings.</p>}
       <Details
         rows={[

@@ -52,9 +52,8 @@ async function showOverview(c: ConsoleContext) {
     permits(role, 'billing') ? <Link to={to}>{text}</Link> : text
   return memberPage(
     c,
-    { title: 'Overview', credits, script: '/static/chart.js' },
+    { title: 'Overview', heading: organisation.name, credits, script: '/static/chart.js' },
     <>
-      <h1>{organisation.name}</h1>
       {invited.map(({ organisation: other }) => (
         <Notice kind="info">
           You have been invited to join {other.name}.{' '}

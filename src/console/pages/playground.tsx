@@ -150,7 +150,6 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
     c,
     { title: 'Playground', state, credits, script: '/static/playground.js' },
     <>
-      <h1>Playground</h1>
       <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
       <div class="playground">
         {playgroundForm(c, { ...state, values }, workspaces, credits)}

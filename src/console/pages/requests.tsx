@@ -11,11 +11,10 @@ import {
 } from '../../organisations/request-log/read-requests.ts'
 import { ROUTES } from '../../organisations/request-log/logged-routes.ts'
 import { ModeBadge, Link, Notice, formatDuration, Timestamp } from '../components/text.tsx'
-import { Breadcrumb, memberPage } from '../components/layout.tsx'
+import { memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import {
   Filters,
-  ListHeading,
   Pages,
   Details,
   Section,
@@ -53,9 +52,8 @@ export const requests = new Hono<ConsoleApp>()
     const to = (position: z.infer<typeof Start>) => withQuery(PAGE, { ...query, ...position })
     return memberPage(
       c,
-      { title: 'Request log' },
+      { title: 'Request log', csv: withQuery(`${PAGE}/export.csv`, query) },
       <>
-        <ListHeading title="Request log" csv={withQuery(`${PAGE}/export.csv`, query)} />
         <p>
           Requests to the API in the last 7 days, without query values and IP addresses. Rejected
           ones have the error message, and submissions a redacted body. A request appears within a
@@ -117,7 +115,9 @@ export const requests = new Hono<ConsoleApp>()
       requestId: c.req.param('requestId'),
       position: position.parse(c.req.query('entry')),
     })
-    return memberPage(c, { title: 'Request' }, requestContent(entry))
+    const heading = <code>{nameOf(entry)}</code>
+    const options = { title: 'Request', above: { [PAGE]: 'Request log' }, heading }
+    return memberPage(c, options, requestContent(entry))
   })
 
 const searchOf = (c: ConsoleContext, { q, status, code, key, route }: Filter) => ({
@@ -185,10 +185,6 @@ function noRequests(c: ConsoleContext, query: Filter, { isPartial }: RequestPage
 
 const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
   <>
-    <Breadcrumb to={{ [PAGE]: 'Request log' }} />
-    <h1 class="request-title">
-      <code>{nameOf(entry)}</code>
-    </h1>
     <p class="job-status">
       {statusOf(entry)} <ModeBadge mode={entry.mode} />
     </p>

@@ -70,7 +70,6 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
     c,
     { title: 'Team', state },
     <>
-      <h1>Team</h1>
       {!mayManage && <p>Only owners can invite members and change roles.</p>}
       <Members c={c} {...team} />
       {mayManage && invitations.length > 0 && <Invitations {...team} />}

@@ -75,7 +75,6 @@ async function statePage(c: ConsoleContext) {
     c,
     { title: 'Two-factor authentication' },
     <>
-      <h1>Two-factor authentication</h1>
       {hasTwoFactor ? (
         <>
           <p>
@@ -132,7 +131,6 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
     c,
     { title: 'Set up the authenticator app', state },
     <>
-      <h1>Set up the authenticator app</h1>
       <ol class="set-up">
         <li>
           <h2>1. Scan the QR code</h2>
@@ -168,7 +166,6 @@ const codesPage = (c: ConsoleContext, codes: string[], title: string) =>
     c,
     { title },
     <>
-      <h1>{title}</h1>
       <Notice kind="info">
         <strong>These recovery codes are shown only once.</strong> Store them in a safe place, such
         as a password manager. Each code signs in once if you cannot use your authenticator app.

@@ -23,7 +23,7 @@ import {
   TestEvent,
 } from '../components/endpoints.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { memberPage, Breadcrumb } from '../components/layout.tsx'
+import { memberPage } from '../components/layout.tsx'
 import { Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
@@ -98,10 +98,8 @@ const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId:
 const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
   memberPage(
     c,
-    { title: 'Add endpoint', state },
+    { title: 'Add endpoint', above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
-      <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks' }} />
-      <h1>Add endpoint</h1>
       <p>
         The endpoint receives the events of jobs that end from now on, in addition to the default
         URL and the URLs of jobs. It gets its own signing secret.
@@ -135,10 +133,8 @@ async function endpointPage(
   ])
   return memberPage(
     c,
-    { title: endpoint.name, state },
+    { title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
-      <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks' }} />
-      <h1 class="long">{endpoint.name}</h1>
       <Details
         rows={[
           ['Status', endpointStatus(endpoint, failing)],

@@ -12,7 +12,7 @@ import {
 import type { Fidelity } from '../../webhooks/delivery/request.ts'
 import { resendEvent } from '../../webhooks/delivery/resend.ts'
 import { StatusBadge, Link, Notice, Timestamp, formatDuration } from '../components/text.tsx'
-import { Breadcrumb, memberFragment, memberPage } from '../components/layout.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Details, EmptyState } from '../components/section.tsx'
@@ -32,13 +32,11 @@ export const webhookEvent = new Hono<ConsoleApp>()
       c,
       {
         title: 'Webhook event',
+        above: { [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' },
+        heading: event.type,
         ...(!isDeliveryFinal(event.status) && { refreshSeconds: REFRESH_SECONDS }),
       },
-      <>
-        <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' }} />
-        <h1>{event.type}</h1>
-        {eventSection(c, delivery)}
-      </>,
+      eventSection(c, delivery),
     )
   })
   // console.js polls this fragment until the event is delivered or has failed.

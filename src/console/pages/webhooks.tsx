@@ -123,7 +123,6 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
     c,
     { title: 'Webhooks', state },
     <>
-      <h1>Webhooks</h1>
       <p>
         When a job ends, an event is sent to the <code>webhook_url</code> of the job, or to the
         default URL if the job has none, and to each added endpoint that receives its type. The{' '}

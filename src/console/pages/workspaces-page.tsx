@@ -85,7 +85,6 @@ async function workspacesPage(
     c,
     { title: 'Workspaces', status: state.errors || rejected.id ? 422 : 200 },
     <>
-      <h1>Workspaces</h1>
       <p>
         Every job belongs to a workspace. A job without <code>workspace_id</code> is assigned to the
         oldest active workspace.
