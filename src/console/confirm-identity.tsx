@@ -66,18 +66,15 @@ async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<bool
   return user?.id === id
 }
 
-/** The fields that `confirmIdentity` checks. */
-export const IdentityFields = ({
-  user,
-  label,
-  prefix = '',
-  autofocus = false,
-}: {
+interface IdentityProps {
   user: SessionUser
   label: string
   prefix?: string
   autofocus?: boolean
-}) => (
+}
+
+/** The fields that `confirmIdentity` checks. */
+export const IdentityFields = ({ user, label, prefix = '', autofocus = false }: IdentityProps) => (
   <>
     {/* For password managers. */}
     <input type="hidden" autocomplete="username" value={user.email} />

@@ -22,16 +22,14 @@ export const cookieOptions = (c: ConsoleContext, maxAgeSeconds: number) =>
 export const removeCookie = (c: ConsoleContext, name: string) =>
   deleteCookie(c, name, { path: PATH })
 
-/** A cookie with a value that only the console can create. */
-export const signedCookie = <Value>({
-  name,
-  seconds,
-  schema,
-}: {
+interface SignedCookie<Value> {
   name: string
   seconds: number
   schema: z.ZodType<Value>
-}) => ({
+}
+
+/** A cookie with a value that only the console can create. */
+export const signedCookie = <Value>({ name, seconds, schema }: SignedCookie<Value>) => ({
   async read(c: ConsoleContext): Promise<Value | null> {
     const text = await getSignedCookie(c, authSecretOf(c.env), name)
     return text ? schema.parse(JSON.parse(text)) : null

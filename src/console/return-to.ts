@@ -11,17 +11,13 @@ export function safeReturnTo(text: string | undefined): string | null {
   return isConsole ? url.pathname + url.search : null
 }
 
-/** Returns path and query of the page that sent the form, if it is a page of this service. */
-export function refererOf(c: ConsoleContext): string | null {
-  const page = URL.parse(c.req.header('Referer') ?? '')
-  const isOwn = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
-  return page && isOwn ? page.pathname + page.search : null
-}
-
 /** @param next the console page to show after signing in */
 export const redirectToSignIn = (c: ConsoleContext, next: string | null): Response =>
   c.redirect(`/console/sign-in${next ? `?${new URLSearchParams({ next })}` : ''}`, 303)
 
-/** Returns the console page that sent the form, according to the Referer header. */
-export const returnTo = (c: ConsoleContext): string | null =>
-  safeReturnTo(refererOf(c) ?? undefined)
+/** Returns the console page that sent the form, according to the Referer header, if it is one of this service. */
+export function returnTo(c: ConsoleContext): string | null {
+  const page = URL.parse(c.req.header('Referer') ?? '')
+  const isOwn = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
+  return page && isOwn ? safeReturnTo(page.pathname + page.search) : null
+}

@@ -39,18 +39,10 @@ export const NewPasswordField = ({
  * static/passkeys.js shows it where the browser supports passkeys, fills in the field and sends the form.
  * @param name of the field of the credential
  */
-export const PasskeyInput = ({
-  name = 'credential',
-  label,
-  kind = 'secondary',
-}: {
-  name?: string
-  label: string
-  kind?: 'primary' | 'secondary'
-}) => (
+export const PasskeyInput = ({ name = 'credential', label }: CredentialProps) => (
   <>
     <input type="hidden" name={name} data-passkey-credential disabled />
-    <button type="button" class={kind} data-passkey-button hidden>
+    <button type="button" class="secondary" data-passkey-button hidden>
       {label}
     </button>
   </>

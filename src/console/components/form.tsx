@@ -124,41 +124,25 @@ export const FilterSelect = ({ options, ...rest }: SelectProps) => (
   <Select options={[['', 'All'], ...options]} data-submit-on-change {...rest} />
 )
 
-/**
- * A button that opens the form of a new name.
- * @param id of the field
- * @param submit the text of the button of the form
- */
-export const RenameForm = ({
-  current,
-  id,
-  label,
-  submit = 'Rename',
-  state = {},
-  isOpen = false,
-  ...target
-}: {
+interface Renaming {
   current: string
+  /** The id of the field. */
   id: string
   label: string
-  submit?: string
+  /** The text of the button of the form. */
+  submit: string
+  /** Of the form if it was rejected. */
   state?: FormState | undefined
-  isOpen?: boolean
-} & Target) => (
-  <details class="confirm plain" open={isOpen || undefined}>
+}
+
+/** A button that opens the form of a new name. */
+export const RenameForm = ({ current, id, label, submit, state, ...to }: Renaming & Target) => (
+  <details class="confirm plain" open={state !== undefined || undefined}>
     <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
       Rename
     </summary>
-    <PostForm {...target} novalidate>
-      <Field
-        id={id}
-        name="name"
-        label={label}
-        value={current}
-        maxlength={100}
-        autocomplete="off"
-        state={state}
-      />
+    <PostForm {...to} state={state ?? {}}>
+      <Field id={id} name="name" label={label} value={current} maxlength={100} autocomplete="off" />
       <Button ariaLabel={`${submit} ${current}`}>{submit}</Button>
     </PostForm>
   </details>
@@ -247,26 +231,19 @@ export const PostForm = ({
   )
 }
 
-/**
- * A form with one button and no visible fields. With `confirm`, the button first opens a confirmation.
- * @param on the object of the action, added to the button's accessible name
- */
-export const ActionForm = ({
-  label,
-  on,
-  kind = 'secondary',
-  confirm,
-  isSafe = false,
-  ...form
-}: {
-  label: string
-  on?: string
-  kind?: 'primary' | 'secondary' | 'danger'
-  confirm?: Child
-  /** Shows the confirmation without the colour of a warning. */
-  isSafe?: boolean
-} & Pick<PostFormAttributes, 'fields'> &
-  Target) => {
+type Action = Target &
+  Pick<PostFormAttributes, 'fields'> &
+  Pick<ButtonProps, 'kind'> & {
+    label: string
+    /** The object of the action, added to the button's accessible name. */
+    on?: string
+    confirm?: Child
+    /** Shows the confirmation without the colour of a warning. */
+    isSafe?: boolean
+  }
+
+/** A form with one button and no visible fields. With `confirm`, the button first opens a confirmation. */
+export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...form }: Action) => {
   const ariaLabel = on && `${label} ${on}`
   const button = (
     <PostForm {...form} class="action">

@@ -5,20 +5,16 @@ import { PostForm } from './form.tsx'
 
 const LABELS: Record<Mode, string> = { live: 'Live', test: 'Test' }
 
-/** Buttons of which one is chosen. Each submits its value as `name`. */
-export const Switch = <Value extends string>({
-  action,
-  label,
-  name,
-  labels,
-  chosen,
-}: {
+interface SwitchProps {
   action: string
   label: string
   name: string
-  labels: readonly (readonly [Value, string])[]
-  chosen: Value
-}) => (
+  labels: (readonly [value: string, label: string])[]
+  chosen: string
+}
+
+/** Buttons of which one is chosen. Each submits its value as `name`. */
+export const Switch = ({ action, label, name, labels, chosen }: SwitchProps) => (
   <PostForm action={action} class="mode-switch">
     <div role="group" aria-label={label}>
       {labels.map(([value, text]) => (

@@ -92,20 +92,21 @@ export const StatusBadge = ({ status }: { status: Status }) => (
 )
 
 /** The status of a payment, and whether it was refunded or is disputed. */
-export const PaymentBadge = ({
-  payment: { status, amount, amountRefunded, dispute },
-}: {
-  payment: PaymentRow
-}) => (
-  <>
-    {amountRefunded === 0 && <StatusBadge status={status} />}
-    {amountRefunded > 0 && (
-      <span class="badge off">{amountRefunded < amount ? 'partially refunded' : 'refunded'}</span>
-    )}{' '}
-    {dispute === 'open' && <span class="badge bad">disputed</span>}
-    {dispute === 'lost' && <span class="badge bad">dispute lost</span>}
-  </>
-)
+export const PaymentBadge = ({ payment }: { payment: PaymentRow }) => {
+  const { status, amount, amountRefunded, dispute } = payment
+  const refund = amountRefunded < amount ? 'partially refunded' : 'refunded'
+  return (
+    <>
+      {amountRefunded > 0 ? (
+        <span class="badge off">{refund}</span>
+      ) : (
+        <StatusBadge status={status} />
+      )}{' '}
+      {dispute === 'open' && <span class="badge bad">disputed</span>}
+      {dispute === 'lost' && <span class="badge bad">dispute lost</span>}
+    </>
+  )
+}
 
 export const ModeBadge = ({ mode }: { mode: 'live' | 'test' }) => (
   <span class={`badge ${mode}`}>{mode}</span>

@@ -118,14 +118,8 @@ export const newKeyPage = (
   )
 
 /** What is known of a key in plain text. */
-export const KeyText = ({
-  of: { mode, lastFour },
-}: {
-  of: Pick<ListedApiKey, 'mode' | 'lastFour'>
-}) => (
-  <code class="key-text">
-    svc_{mode}_sk_…{lastFour}
-  </code>
+export const KeyText = ({ of: key }: { of: Pick<ListedApiKey, 'mode' | 'lastFour'> }) => (
+  <code class="key-text">{`svc_${key.mode}_sk_…${key.lastFour}`}</code>
 )
 
 /** @param states of the form that was rejected, by its name */

@@ -133,8 +133,8 @@ const actionsOn = (
       current={current}
       id={`name-${id}`}
       label="New name"
+      submit="Rename"
       state={renaming}
-      isOpen={renaming !== undefined}
     />
     <details class="confirm plain" open={limiting !== undefined || undefined}>
       <summary role="button" class="secondary" aria-label={`Limit ${current}`}>
