@@ -2,6 +2,7 @@
 // plan and the balance.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { buyPack } from '../../billing/buy-pack.ts'
 import { changePlan } from '../../billing/change-plan.ts'
@@ -72,43 +73,29 @@ export const billing = new Hono<ConsoleApp>()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
     const order = await readForm(c, BuyPack, () => outdatedForm(c, 'packs'))
-    try {
-      return redirectToPayment(c, await buyPack({ ...buyerOf(c), ...order }))
-    } catch (error) {
-      return failedForm(c, 'packs', error)
-    }
+    const payment = await orFailedForm(c, 'packs', buyPack({ ...buyerOf(c), ...order }))
+    return redirectToPayment(c, payment)
   })
   .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
     const form = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
-    try {
-      const { charge, at, ...order } = form
-      const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
-      const change = await changePlan({ ...buyerOf(c), ...order, confirmed })
-      if (change.kind === 'quote') return upgradePage(c, change.quote)
-      if (change.kind === 'payment') return redirectToPayment(c, change.payment)
-      return redirectTo(c, '/billing', `plan_${change.kind}`)
-    } catch (error) {
-      return failedForm(c, 'plan', error)
-    }
+    const { charge, at, ...order } = form
+    const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
+    const changing = changePlan({ ...buyerOf(c), ...order, confirmed })
+    const change = await orFailedForm(c, 'plan', changing)
+    if (change.kind === 'quote') return upgradePage(c, change.quote)
+    if (change.kind === 'payment') return redirectToPayment(c, change.payment)
+    return redirectTo(c, '/billing', `plan_${change.kind}`)
   })
   .post('/auto-reload', permitted('billing'), recentSignInToEnable, async (c) => {
     const settings = await readForm(c, AutoReload, (_, state) =>
       billingPage(c, { form: 'auto-reload', state }),
     )
-    try {
-      await updateAutoReload({ ...scopeOf(c), settings })
-    } catch (error) {
-      return failedForm(c, 'auto-reload', error)
-    }
+    await orFailedForm(c, 'auto-reload', updateAutoReload({ ...scopeOf(c), settings }))
     return redirectTo(c, '/billing', 'auto_reload_saved')
   })
-  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) => {
-    try {
-      return c.redirect(await openPortal(buyerOf(c)), 303)
-    } catch (error) {
-      return failedForm(c, 'portal', error)
-    }
-  })
+  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) =>
+    c.redirect(await orFailedForm(c, 'portal', openPortal(buyerOf(c))), 303),
+  )
   // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
   .get('/portal/return', permitted('billing'), async (c) => {
     await refreshPaymentMethod(scopeOf(c)).catch((error: unknown) =>
@@ -129,6 +116,15 @@ const outdatedForm = (c: ConsoleContext, form: BillingForm) =>
     form,
     state: { errors: { '': 'The form is not valid. Check the prices and try again.' } },
   })
+
+/** The result of a use case. @throws HTTPException whose response is Billing with the error of the use case */
+async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result: Promise<Result>) {
+  try {
+    return await result
+  } catch (error) {
+    throw new HTTPException(422, { res: await failedForm(c, form, error) })
+  }
+}
 
 /** @throws every error that is not for the user */
 async function failedForm(c: ConsoleContext, form: BillingForm, error: unknown) {

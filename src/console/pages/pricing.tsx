@@ -47,7 +47,11 @@ export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
         <Packs currency={currency} />
       </Section>
       <Questions />
-      <PricingFooter supportEmail={supportEmail} />
+      <footer class="links">
+        <a href="/console/sign-up">Create an account</a>
+        <a href="/console/sign-in">Sign in</a>
+        {supportEmail && <a href={`mailto:${supportEmail}`}>Support</a>}
+      </footer>
     </>,
   )
 })
@@ -131,12 +135,4 @@ const Questions = () => (
       </dd>
     </dl>
   </Section>
-)
-
-const PricingFooter = ({ supportEmail }: { supportEmail: string | undefined }) => (
-  <footer class="links">
-    <a href="/console/sign-up">Create an account</a>
-    <a href="/console/sign-in">Sign in</a>
-    {supportEmail && <a href={`mailto:${supportEmail}`}>Support</a>}
-  </footer>
 )

@@ -119,7 +119,9 @@ async function statePage(c: ConsoleContext) {
           <ActionForm action={SET_UP} label="Set up" on="the authenticator app" kind="primary" />
         </Section>
       )}
-      <BackToAccount />
+      <p class="aside">
+        <a href="/console/account">Back to your account</a>
+      </p>
     </>,
   )
 }
@@ -186,9 +188,3 @@ const codesPage = (c: ConsoleContext, codes: string[], title: string) =>
       </p>
     </>,
   )
-
-const BackToAccount = () => (
-  <p class="aside">
-    <a href="/console/account">Back to your account</a>
-  </p>
-)
