@@ -113,10 +113,8 @@ export function detailsOf(details: Details, currency: Currency): [name: string, 
     return /^\d{4}-\d\d-\d\dT/.test(value) ? DATE.format(new Date(value)) : value
   }
   return Object.entries(details).flatMap(([key, value]): [string, string][] => {
-    const field = key
-      .replace(/_(old|new)$/, '')
-      .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const stem = key.replace(/_(old|new)$/, '')
+    const field = stem.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     if (key === 'currency' && own) return []
     if (key === `${stem}_new` && `${stem}_old` in details) return []
     const name = FIELDS[field] ?? sentence(field.replaceAll('_', ' '))

@@ -44,13 +44,8 @@ export const RadioCards = ({ name, legend, options, value, inline }: RadioCardsP
   )
 }
 
-interface ModeFieldProps {
-  hints: Record<Mode, string>
-  mode?: Mode
-}
-
 /** The choice between test and live mode. @param mode the default, usually the mode of the console */
-export const ModeField = ({ hints, mode = 'test' }: ModeFieldProps) => (
+export const ModeField = ({ hints, mode }: { hints: Record<Mode, string>; mode?: Mode }) => (
   <RadioCards
     name="mode"
     legend="Mode"
@@ -58,7 +53,7 @@ export const ModeField = ({ hints, mode = 'test' }: ModeFieldProps) => (
       { value: 'test', label: 'Test', note: <small>{hints.test}</small> },
       { value: 'live', label: 'Live', note: <small>{hints.live}</small> },
     ]}
-    value={mode}
+    value={mode ?? 'test'}
     inline
   />
 )

@@ -29,12 +29,10 @@ export const Section = ({ id, title, card = false, action, children }: SectionPr
   </section>
 )
 
-interface DetailsProps {
-  rows: (false | null | '' | [name: string, value: Child])[]
-}
+type DetailsRow = false | null | '' | [name: string, value: Child]
 
 /** @param rows names with their values; a row without them is left out */
-export const Details = ({ rows }: DetailsProps) => (
+export const Details = ({ rows }: { rows: DetailsRow[] }) => (
   <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
 )
 

@@ -7,14 +7,10 @@ for (const chart of document.querySelectorAll('.chart svg[role=group]')) {
     const next = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last }[event.key]
     if (next === undefined || current === -1) return
     event.preventDefault()
-    focus(Math.min(last, Math.max(0, next)))
+    bars[Math.min(last, Math.max(0, next))].focus()
   })
   chart.addEventListener('focusin', (event) => {
     const focused = event.target.closest('.bar')
     for (const bar of bars) bar.setAttribute('tabindex', bar === focused ? '0' : '-1')
   })
-
-  function focus(index) {
-    bars[index].focus()
-  }
 }
