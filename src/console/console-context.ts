@@ -5,7 +5,6 @@ import { consolePath } from '../domain/console-path.ts'
 import type { Mode } from '../domain/job.ts'
 import type { Membership } from '../organisations/members.ts'
 
-/** The user of the current session. */
 export interface SessionUser {
   id: string
   email: string
@@ -15,7 +14,6 @@ export interface SessionUser {
   sessionId: string
   /** Whether a sign-in with the password also requires a code. */
   hasTwoFactor: boolean
-  /** The start of the session. */
   signedInAt: Date
   /** Set while the account is scheduled for deletion. */
   deleteAfter: Date | null
@@ -26,7 +24,6 @@ export interface ConsoleApp {
   Variables: {
     requestId: string
     user: SessionUser
-    /** The membership in the selected organisation. */
     membership: Membership
     memberships: Membership[]
     /** The mode whose data the pages show. */

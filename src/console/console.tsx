@@ -74,7 +74,6 @@ const PLAYGROUND = '/playground'
 /** Its body is a file, which has its own limit. */
 const isUpload = (path: string) => path.endsWith(`${PLAYGROUND}/uploads`)
 
-/** The pages of an organisation. */
 export const organisationPages = new Hono<ConsoleApp>()
   .use(rightOrganisation)
   .use(requireOrganisation)

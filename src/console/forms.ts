@@ -20,7 +20,6 @@ export interface FormState {
   values?: Record<string, string> | undefined
 }
 
-/** The page of a form. */
 export type FormPage = (c: ConsoleContext, state: FormState) => Response | Promise<Response>
 
 /** What a handler throws to respond with the page of its form. */

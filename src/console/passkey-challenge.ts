@@ -28,7 +28,6 @@ const cookieOf = (purpose: Purpose) =>
 /** The website that passkeys belong to. */
 export const passkeyOrigin = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin
 
-/** Creates a challenge and sets its cookie. */
 export async function setPasskeyChallenge(
   c: ConsoleContext,
   purpose: Purpose,

@@ -4,7 +4,6 @@ import { Field, useFormState, type FieldProps } from './form.tsx'
 
 type CredentialProps = Pick<FieldProps, 'label' | 'autofocus'> & { name?: string }
 
-/** A field for the password that the user already has. */
 export const CurrentPasswordField = (props: CredentialProps) => (
   <Field name="password" type="password" autocomplete="current-password" {...props} />
 )

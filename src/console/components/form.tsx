@@ -32,7 +32,6 @@ export interface FieldProps {
   min?: string
 }
 
-/** A labelled input with its hint and its error. */
 export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps) => {
   const { id = name, value, required = true, autofocus, state: own, ...attributes } = rest
   const state = useFormState(own)
@@ -67,7 +66,6 @@ export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps)
   )
 }
 
-/** The error of a field, if it has one. */
 export const FieldError = ({ id, text }: { id?: string | undefined; text: string | undefined }) =>
   text ? (
     <small id={id} class="error">
@@ -96,7 +94,6 @@ interface SelectProps {
   'data-submit-on-change'?: boolean
 }
 
-/** A labelled select. */
 export const Select = ({ name, label, options, ...rest }: SelectProps) => {
   const { id = name, value, ...attributes } = rest
   const state = useFormState()
@@ -148,7 +145,6 @@ export const RenameForm = ({ current, id, label, submit, state, ...to }: Renamin
   </details>
 )
 
-/** The error of the whole form. */
 export const FormError = ({ state }: { state?: FormState | undefined }) => {
   const message = state?.errors?.['']
   if (!message) return null
@@ -202,7 +198,6 @@ interface PostFormAttributes {
   children?: Child
 }
 
-/** A form that is sent with POST. */
 export const PostForm = ({
   to,
   action,

@@ -19,7 +19,6 @@ export const limitFields = {
   monthly_credits: monthlyCredits,
 }
 
-/** The limits in a parsed form. */
 export const limitsFrom = ({
   access,
   workspace,

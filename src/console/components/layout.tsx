@@ -102,7 +102,6 @@ export const cardPage = (
     </article>,
   )
 
-/** Pages whose data has no mode. */
 const MODELESS =
   /\/(account|billing|credits|invitations|settings\/(organisation|workspaces|team|audit-log))/
 
@@ -253,7 +252,6 @@ const STEPS = [
 
 type Step = (typeof STEPS)[number][0]
 
-/** How far a guest is. */
 export const Steps = ({ current: name }: { current: Step }) => {
   const current = STEPS.findIndex(([step]) => step === name)
   return (

@@ -14,7 +14,6 @@ interface SigningSecretProps {
   endpoint: EndpointRow
   revealed: string | undefined
   canManage: boolean
-  /** Code that verifies signatures. */
   snippets: Snippet[]
 }
 

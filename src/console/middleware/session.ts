@@ -76,7 +76,6 @@ export async function startSession(
   forwardCookies(c, headers)
 }
 
-/** Signs the user out. */
 export async function endSession(c: ConsoleContext): Promise<void> {
   const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
     headers: c.req.raw.headers,

@@ -118,7 +118,6 @@ const Credits = ({ view, usage: { days } }: { view: BillingView; usage: Usage })
 /** The pack whose button is the primary one. */
 const USUAL_PACK: Pack = 500
 
-/** The section for buying a pack. */
 const Packs = ({ view }: { view: BillingView }) => {
   const { currency, money } = view
   return (
@@ -153,7 +152,6 @@ const Packs = ({ view }: { view: BillingView }) => {
   )
 }
 
-/** The settings of auto-reload. */
 const AutoReloadForm = ({ view }: { view: BillingView }) => {
   const { currency, money, count, priceOf, autoReload } = view
   const state = view.stateOf('auto-reload')

@@ -234,7 +234,6 @@ const PaymentLinks = ({ view, payment }: { view: BillingView; payment: PaymentRo
   )
 }
 
-/** The amount of a payment, and what was refunded. */
 const Amount = ({ payment }: { payment: PaymentRow }) => {
   const { status, amount, amountRefunded, currency } = payment
   const refunded = `${formatMoney(amountRefunded, currency)} refunded`

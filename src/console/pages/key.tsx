@@ -117,7 +117,6 @@ export const newKeyPage = (
     </>,
   )
 
-/** What is known of a key in plain text. */
 export const KeyText = ({ of: key }: { of: Pick<ListedApiKey, 'mode' | 'lastFour'> }) => (
   <code class="key-text">{`svc_${key.mode}_sk_…${key.lastFour}`}</code>
 )

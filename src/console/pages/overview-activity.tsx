@@ -39,7 +39,6 @@ const Query = z.object({
 
 export type Activity = Awaited<ReturnType<typeof readActivity>>
 
-/** What the filters of the page select. */
 export async function readActivity(c: ConsoleContext) {
   const { range, workspace } = Query.parse(c.req.query())
   const listing = listWorkspaces(scopeOf(c))

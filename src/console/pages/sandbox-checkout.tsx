@@ -171,7 +171,7 @@ export const CardChoice = z.object({
     return z.NEVER
   }),
 })
-/** The test cards as radio buttons. */
+
 export const CardFields = () => (
   <RadioCards
     name="number"
