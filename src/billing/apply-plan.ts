@@ -4,10 +4,10 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import { organisationStub, type CreditAccount } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { Plan } from '../domain/organisation.ts'
-import { auditInsert } from '../organisations/audit-log.ts'
+import { audited } from '../organisations/audit-log.ts'
 import { requireOperator, type OrganisationRequest } from '../organisations/authorisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import {
@@ -47,14 +47,9 @@ export async function applyPlan({
     .where(isChanged)
     .get()
   if (!before) return
-  const entry = {
-    organisationId,
-    actor,
-    action: 'plan.changed',
-    target: organisationId,
-    details: { plan_old: before.plan, plan_new: plan },
-  } as const
-  await db.batch([
+  const details = { plan_old: before.plan, plan_new: plan }
+  await audited(
+    { env, organisationId, actor, action: 'plan.changed', target: organisationId, details },
     db
       .update(organisations)
       .set({
@@ -63,8 +58,7 @@ export async function applyPlan({
           then ${organisations.rateLimitPerMinute} else ${rateLimitOf(plan)} end`,
       })
       .where(isChanged),
-    auditInsert(env, entry, IF_CHANGED),
-  ])
+  )
   await account.refresh()
 }
 

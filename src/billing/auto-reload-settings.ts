@@ -5,9 +5,9 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { AppError, invalid } from '../domain/errors.ts'
 import { currencyOf, type Currency } from '../domain/organisation.ts'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { audited, changedDetails } from '../organisations/audit-log.ts'
 import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { chargeableProvider } from './choose-provider.ts'
@@ -113,14 +113,10 @@ export async function updateAutoReload(
   }
   const details = changedDetails(before, change)
   if (details) {
-    await db.batch([
+    await audited(
+      { ...request, action: 'auto_reload.updated', target: organisationId, details },
       db.update(organisations).set(change).where(isOrganisation),
-      auditInsert(
-        env,
-        { ...request, action: 'auto_reload.updated', target: organisationId, details },
-        IF_CHANGED,
-      ),
-    ])
+    )
   }
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).resetAutoReload({ organisationId })

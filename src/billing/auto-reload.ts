@@ -11,9 +11,9 @@ import {
   autoReloadLimitEmail,
   autoReloadOffEmail,
 } from '../mail/billing-mail.ts'
-import { auditInsert } from '../organisations/audit-log.ts'
+import { audited } from '../organisations/audit-log.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { newId } from '../platform/ids.ts'
 import { autoReloadSettings, isReloadDue } from './auto-reload-settings.ts'
@@ -181,11 +181,11 @@ async function turnOff(
 ): Promise<void> {
   const { id: organisationId } = organisation
   const isOn = and(eq(organisations.id, organisationId), eq(organisations.autoReloadEnabled, true))
-  const entry = { organisationId, actor: SYSTEM, target: organisationId, details: { reason } }
-  await database(env).batch([
+  const entry = { env, organisationId, actor: SYSTEM, target: organisationId, details: { reason } }
+  await audited(
+    { ...entry, action: 'auto_reload.disabled' },
     database(env).update(organisations).set({ autoReloadEnabled: false }).where(isOn),
-    auditInsert(env, { ...entry, action: 'auto_reload.disabled' }, IF_CHANGED),
-  ])
+  )
   state.updateAutoReload({ failures: 0, requested: false })
   await account.refresh()
   await mailOwners({ env, organisationId }, autoReloadOffEmail(reason))

@@ -167,8 +167,8 @@ async function scheduleChange(
   const nextPlan = plan === current ? null : plan
   await updateSubscription(env, { organisationId, subscriptionId }, { nextPlan })
   const details = { plan, at: periodEnd?.toISOString() ?? null }
-  const entry = { organisationId, actor, target: organisationId, details }
-  await auditInsert(env, { ...entry, action: 'plan.change_scheduled' })
+  const entry = { env, organisationId, actor, target: organisationId, details }
+  await auditInsert({ ...entry, action: 'plan.change_scheduled' })
   if (plan === current) return { kind: 'unchanged' }
   return { kind: 'scheduled', at: periodEnd ?? new Date() }
 }

@@ -52,10 +52,10 @@ export async function setEnterpriseTerms(
   if (details) {
     const db = database(env)
     const enterpriseTerms = { enterpriseTerms: terms }
-    const entry = { organisationId, actor, target: organisationId, details }
+    const entry = { env, organisationId, actor, target: organisationId, details }
     await db.batch([
       db.update(organisations).set(fields).where(eq(organisations.id, organisationId)),
-      auditInsert(env, { ...entry, action: 'enterprise_terms.updated' }, IF_CHANGED),
+      auditInsert({ ...entry, action: 'enterprise_terms.updated' }, IF_CHANGED),
       db
         .insert(billingAccounts)
         .values({ organisationId, ...enterpriseTerms })

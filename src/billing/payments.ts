@@ -46,11 +46,11 @@ export async function insertPayment(
   } as const
   const { organisationId, kind, amount, currency, credits, provider } = row
   const details = { kind, amount: quotedAmount ?? amount, currency, credits }
-  const entry = { organisationId, actor, action: 'payment.started', target: id, details } as const
+  const entry = { env, organisationId, actor, target: id, details }
   const db = database(env)
   const [inserted] = await db.batch([
     db.insert(payments).values(row).onConflictDoNothing().returning(),
-    auditInsert(env, entry, IF_CHANGED),
+    auditInsert({ ...entry, action: 'payment.started' }, IF_CHANGED),
   ])
   if (inserted[0]) return inserted[0]
   const stored =
@@ -105,7 +105,7 @@ export async function recordState(
   const changesTo = (status: PaymentStatus) =>
     sql`exists (select 1 from ${payments} where ${isThis} and ${payments.status} <> 'paid'
           and ${payments.status} <> ${status})`
-  const entry = { organisationId, actor: SYSTEM, target: id }
+  const entry = { env, organisationId, actor: SYSTEM, target: id }
   const isPaid = state.status === 'paid'
   // A concurrent refresh may have stored a later state.
   const isLater =
@@ -120,12 +120,10 @@ export async function recordState(
   const refunded = { amount: amountRefunded, currency, credits: creditsReversed }
   const [, , updated] = await db.batch([
     auditInsert(
-      env,
       { ...entry, ...ended },
       state.status === 'open' ? sql`false` : changesTo(state.status),
     ),
     auditInsert(
-      env,
       { ...entry, action: 'payment.refunded', details: refunded },
       sql`exists (select 1 from ${payments} where ${isThis}
             and ${payments.amountRefunded} < ${amountRefunded})`,

@@ -89,14 +89,14 @@ async function recordRequest(
   details: { amount: number; reason: string; reference: string },
 ): Promise<number> {
   const { amount, reference } = details
-  const entry = { organisationId, actor, target: paymentId, details }
+  const entry = { env, organisationId, actor, target: paymentId, details }
   const [inserted] = await database(env).batch([
     database(env)
       .insert(refundRequests)
       .values({ paymentId, reference, amount, createdAt: new Date() })
       .onConflictDoNothing()
       .returning({ amount: refundRequests.amount }),
-    auditInsert(env, { ...entry, action: 'payment.refund_requested' }, IF_CHANGED),
+    auditInsert({ ...entry, action: 'payment.refund_requested' }, IF_CHANGED),
   ])
   return inserted[0]?.amount ?? (await requestedAmount(env, paymentId, reference)) ?? amount
 }

@@ -5,13 +5,13 @@ import { eq } from 'drizzle-orm'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { audited, changedDetails } from '../organisations/audit-log.ts'
 import {
   requireOperator,
   requirePermission,
   type OrganisationRequest,
 } from '../organisations/authorisation.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { findBillableOrganisation } from './billing-account.ts'
 import { rateLimitOf } from './plans.ts'
@@ -49,8 +49,6 @@ export async function updateOrganisation(
   const isForOperators = OPERATOR_FIELDS.some((field) => field in change)
   if (isForOperators) requireOperator(request.actor)
   else await requirePermission(request, 'administer')
-  const db = database(env)
-  const isOrganisation = eq(organisations.id, organisationId)
   const before = await findBillableOrganisation(env, organisationId)
   if (!before) throw new AppError('not_found', 'No organisation with this id.')
   const { rateLimitPerMinute: _, ...others } = change
@@ -63,17 +61,13 @@ export async function updateOrganisation(
   if (details) {
     // Makes the next run of retention apply the new retention period.
     const due = 'outputRetentionDays' in change && { retentionDueAt: new Date() }
-    await db.batch([
-      db
+    await audited(
+      { ...request, action: 'organisation.updated', target: organisationId, details },
+      database(env)
         .update(organisations)
         .set({ ...fields, ...due })
-        .where(isOrganisation),
-      auditInsert(
-        env,
-        { ...request, action: 'organisation.updated', target: organisationId, details },
-        IF_CHANGED,
-      ),
-    ])
+        .where(eq(organisations.id, organisationId)),
+    )
   }
   // Runs even if nothing changed: an earlier equal request may have failed before these steps.
   await organisationStub(env, organisationId).refresh()

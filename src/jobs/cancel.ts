@@ -62,9 +62,9 @@ async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndRe
   if (!job) return { ended: undefined, addedEventIds: [], found: undefined }
   if (job.status !== 'pending') return end()
   const { organisationId, mode } = job
-  const withdrawal = { organisationId, actor, action: 'job.withdrawn' as const }
+  const withdrawal = { env, organisationId, actor, action: 'job.withdrawn' as const }
   let result: EndResult | undefined
-  await recorded(env, { ...withdrawal, target: jobId, details: { mode } }, async () => {
+  await recorded({ ...withdrawal, target: jobId, details: { mode } }, async () => {
     result = await end()
     return result.ended !== undefined
   })

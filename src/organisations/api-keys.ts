@@ -7,7 +7,7 @@ import { apiKeys, type ApiKeyRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { revokedKeysSince } from '../credits/snapshot.ts'
-import { auditInsert, auditInsertEach } from './audit-log.ts'
+import { audited, auditInsertEach } from './audit-log.ts'
 import {
   requireOwnerOrSelf,
   requirePermission,
@@ -85,17 +85,14 @@ export async function renameApiKey(request: KeyRequest & { name: string }): Prom
   await requireUnlimited(request, 'develop')
   const key = await readApiKey(request)
   if (key.name === name) return isActive(key)
-  const renamed = and(isKey(request), isActiveKey())
   const details = { name_old: key.name, name_new: name }
-  const [, { meta }] = await database(env).batch([
-    auditInsert(
-      env,
-      { ...request, action: 'api_key.renamed', target: keyId, details },
-      sql`exists (select 1 from ${apiKeys} where ${renamed})`,
-    ),
-    database(env).update(apiKeys).set({ name }).where(renamed),
-  ])
-  return meta.changes > 0
+  return audited(
+    { ...request, action: 'api_key.renamed', target: keyId, details },
+    database(env)
+      .update(apiKeys)
+      .set({ name })
+      .where(and(isKey(request), isActiveKey())),
+  )
 }
 
 /**
@@ -121,16 +118,11 @@ export function revocation(request: OrganisationRequest, which: SQL) {
   const { env, organisationId } = request
   const active = and(eq(apiKeys.organisationId, organisationId), isActiveKey(), which)
   return [
-    auditInsertEach(
-      env,
-      { ...request, action: 'api_key.revoked' },
-      sql`${apiKeys} where ${active}`,
-      {
-        target: sql`${apiKeys.id}`,
-        details: sql`json_object('name', ${apiKeys.name}, 'mode', ${apiKeys.mode},
+    auditInsertEach({ ...request, action: 'api_key.revoked' }, sql`${apiKeys} where ${active}`, {
+      target: sql`${apiKeys.id}`,
+      details: sql`json_object('name', ${apiKeys.name}, 'mode', ${apiKeys.mode},
                        'last_four', ${apiKeys.lastFour})`,
-      },
-    ),
+    }),
     database(env).update(apiKeys).set({ revokedAt: new Date() }).where(active),
   ] as const
 }

@@ -1,12 +1,14 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
-// same D1 batch as the change that it records, if that change is in the same database, so that both or
-// none are stored. `recorded` is for changes in a jobs database.
+// same D1 batch as the change that it records (`audited`), if that change is in the same database, so that
+// both or none are stored. `recorded` is for changes in a jobs database.
 import { and, desc, eq, inArray, lt, or, sql, type SQL } from 'drizzle-orm'
-import { database, insertWhere, rowValues } from '../platform/db/database.ts'
+import type { RunnableQuery } from 'drizzle-orm/runnable-query'
+import { database, IF_CHANGED, insertWhere, rowValues } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
 import { apiKeys, AUDIT_EMAIL, auditLog, type AuditRow } from '../platform/db/schema.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
 import { newId } from '../platform/ids.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 
 /** Replaces the email address of a user whose account is deleted. */
 const DELETED_USER = 'deleted user'
@@ -72,9 +74,7 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-export interface AuditEntry {
-  organisationId: string
-  actor: Actor
+export interface AuditEntry extends OrganisationRequest {
   action: AuditAction
   /** The id of the object of the action. */
   target?: string
@@ -86,8 +86,20 @@ export interface AuditEntry {
  * The statement that records an action, for the batch that makes the change.
  * @param when a condition: nothing is recorded where it is false at that point of the batch
  */
-export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
-  insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
+export const auditInsert = (entry: AuditEntry, when: SQL = sql`true`) =>
+  insertWhere(entry.env, auditLog, auditRow(entry), when, actorIdOf(entry))
+
+/**
+ * Makes a change to the database of accounts, and records it in the same transaction if it changed anything.
+ * @returns whether it changed anything
+ */
+export async function audited(
+  entry: AuditEntry,
+  change: RunnableQuery<D1Result, 'sqlite'>,
+): Promise<boolean> {
+  const [{ meta }] = await database(entry.env).batch([change, auditInsert(entry, IF_CHANGED)])
+  return meta.changes > 0
+}
 
 /**
  * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
@@ -96,16 +108,15 @@ export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) 
  *   deleted; if it throws, the outcome is unknown and the entry remains
  */
 export async function recorded(
-  env: Env,
   entry: AuditEntry,
   change: () => PromiseLike<boolean | D1Result>,
 ): Promise<boolean> {
-  const db = database(env)
+  const { env } = entry
   const row = auditRow(entry)
   await insertWhere(env, auditLog, row, sql`true`, actorIdOf(entry))
   const result = await change()
   if (typeof result === 'boolean' ? result : result.meta.changes > 0) return true
-  await db.delete(auditLog).where(eq(auditLog.id, row.id))
+  await database(env).delete(auditLog).where(eq(auditLog.id, row.id))
   return false
 }
 
@@ -115,14 +126,13 @@ export async function recorded(
  * @param each the target and the details of an entry, as expressions over a row
  */
 export function auditInsertEach(
-  env: Env,
   entry: Omit<AuditEntry, 'target' | 'details'>,
   from: SQL,
   each: { target: SQL; details: SQL },
 ) {
   const row = auditRow(entry)
   const id = numberedId(row.id, each.target)
-  return database(env)
+  return database(entry.env)
     .insert(auditLog)
     .select(
       sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
@@ -134,12 +144,11 @@ export function auditInsertEach(
  * @param when a condition: nothing is recorded where it is false at that point of the batch
  */
 export const auditInsertForUser = (
-  env: Env,
   entry: Omit<AuditEntry, 'organisationId' | 'actor'> & { actor: UserActor },
   when: SQL = sql`true`,
 ) => {
   const row = auditRow({ ...entry, organisationId: '' })
-  return database(env)
+  return database(entry.env)
     .insert(auditLog)
     .select(
       sql`select ${rowValues(auditLog, row, {

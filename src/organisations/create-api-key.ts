@@ -117,7 +117,7 @@ export async function createApiKey({
   const details = { name, mode, last_four: lastFour, ...expires, ...limitDetails(row) }
   const [created, , existing] = await db.batch([
     insertWhere(env, apiKeys, { ...row, id }, allowed).onConflictDoNothing(),
-    auditInsert(env, { ...request, action: 'api_key.created', target: id, details }, isNew),
+    auditInsert({ ...request, action: 'api_key.created', target: id, details }, isNew),
     db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)),
     ...(replaces ? replacement({ ...request, ...replaces }, { id, isNew }) : []),
   ])
@@ -172,7 +172,7 @@ function replacement(
   const details = { new_key: id, ends_at: endsAt.toISOString() }
   const ends = endsAt.getTime()
   return [
-    auditInsert(env, { ...request, action: 'api_key.rolled', target: keyId, details }, isNew),
+    auditInsert({ ...request, action: 'api_key.rolled', target: keyId, details }, isNew),
     database(env)
       .update(apiKeys)
       // An earlier expiry remains.

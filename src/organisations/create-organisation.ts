@@ -80,7 +80,8 @@ export function organisationInserts(created: {
     db.insert(organisations).values(organisation),
     db.insert(workspaces).values(workspace),
     db.insert(apiKeys).values(keys),
-    auditInsert(env, {
+    auditInsert({
+      env,
       organisationId: organisation.id,
       actor,
       action: 'organisation.created',

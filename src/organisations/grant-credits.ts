@@ -29,8 +29,7 @@ export async function addCredits(request: OrganisationRequest & Grant): Promise<
     eq(auditLog.target, reference),
   )
   await auditInsert(
-    env,
-    { organisationId, actor, action, target: reference, details: grant },
+    { env, organisationId, actor, action, target: reference, details: grant },
     sql`not exists (select 1 from ${auditLog} where ${recorded})`,
   )
   return balance

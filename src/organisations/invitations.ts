@@ -2,7 +2,7 @@
 // turns one into a membership.
 import { waitUntil } from 'cloudflare:workers'
 import { and, asc, eq, gt, sql, type SQL } from 'drizzle-orm'
-import { auditInsert } from './audit-log.ts'
+import { audited } from './audit-log.ts'
 import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { organisationExists } from './organisations.ts'
 import { database, insertWhere } from '../platform/db/database.ts'
@@ -82,7 +82,8 @@ export async function invite({
     where ${members.organisationId} = ${organisationId})`
   const workspaces = limit && { workspaces: limitText(limit) }
   const details = { email: address, role, ...workspaces }
-  const [created] = await db.batch([
+  const isCreated = await audited(
+    { ...request, action: 'invitation.created', target: invitation.id, details },
     insertWhere(
       env,
       invitations,
@@ -93,13 +94,8 @@ export async function invite({
       target: [invitations.organisationId, invitations.email],
       set: invitation,
     }),
-    auditInsert(
-      env,
-      { ...request, action: 'invitation.created', target: invitation.id, details },
-      sql`exists (select 1 from ${invitations} where ${invitations.id} = ${invitation.id})`,
-    ),
-  ])
-  if (created.meta.changes === 0) throw memberLimitReached()
+  )
+  if (!isCreated) throw memberLimitReached()
   const message = invitationEmail(`${baseUrl}/console/invitations/${token}`, {
     organisationName,
     invitedBy: actor.type === 'user' ? actor.email : 'An operator',
@@ -152,13 +148,9 @@ export async function withdrawInvitation(
   const [invitation] = await db.select().from(invitations).where(isInvitation)
   if (!invitation) throw new AppError('not_found')
   const details = { email: invitation.email, role: invitation.role }
-  const [, withdrawn] = await db.batch([
-    auditInsert(
-      env,
-      { ...request, action: 'invitation.withdrawn', target: invitationId, details },
-      sql`exists (select 1 from ${invitations} where ${isInvitation})`,
-    ),
+  const isWithdrawn = await audited(
+    { ...request, action: 'invitation.withdrawn', target: invitationId, details },
     db.delete(invitations).where(isInvitation),
-  ])
-  if (withdrawn.meta.changes === 0) throw new AppError('not_found')
+  )
+  if (!isWithdrawn) throw new AppError('not_found')
 }

@@ -1,13 +1,13 @@
 // The limits of API keys: access, workspace, credits a month. The Organisation applies them, from its snapshot, and
 // counts what keys and workspaces have used.
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { invalid } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
 import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { database } from '../platform/db/database.ts'
 import { apiKeys, workspaces } from '../platform/db/schema.ts'
-import { auditInsert, changedDetails, type AuditEntry } from './audit-log.ts'
+import { audited, changedDetails, type AuditEntry } from './audit-log.ts'
 import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api-keys.ts'
 import { requireUnlimited, requireMember, type OrganisationRequest } from './authorisation.ts'
 
@@ -61,16 +61,13 @@ export async function updateKeyLimits(
   const details = changedDetails<KeyLimits>(limitsIn(key.mode, key), change)
   let isChanged = isActive(key)
   if (details) {
-    const changed = and(isKey(request), isActiveKey())
-    const [, { meta }] = await database(env).batch([
-      auditInsert(
-        env,
-        { ...request, action: 'api_key.limits_updated', target: keyId, details },
-        sql`exists (select 1 from ${apiKeys} where ${changed})`,
-      ),
-      database(env).update(apiKeys).set(change).where(changed),
-    ])
-    isChanged = meta.changes > 0
+    isChanged = await audited(
+      { ...request, action: 'api_key.limits_updated', target: keyId, details },
+      database(env)
+        .update(apiKeys)
+        .set(change)
+        .where(and(isKey(request), isActiveKey())),
+    )
   }
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).refresh()

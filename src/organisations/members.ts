@@ -1,6 +1,6 @@
 // The members of organisations and their roles. Every organisation has an owner at all times.
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
-import { auditInsert, changedDetails } from './audit-log.ts'
+import { audited, auditInsert, changedDetails } from './audit-log.ts'
 import {
   accessOf,
   isSelf,
@@ -10,7 +10,7 @@ import {
   type OrganisationRequest,
 } from './authorisation.ts'
 import { organisationExists } from './organisations.ts'
-import { database } from '../platform/db/database.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'
 import { apiKeys, organisations, type OrganisationRow } from '../platform/db/schema.ts'
@@ -110,14 +110,11 @@ export async function removeMember(
   const isRemovable = sql`exists (select 1 from ${members} where ${removable})`
   const action = isSelf(actor, userId) ? 'member.left' : 'member.removed'
   const details = { email, role, keys_revoked: revokeKeys }
-  const record = auditInsert(env, { ...request, action, target: userId, details }, isRemovable)
+  const entry = { ...request, action, target: userId, details } as const
   const removal = db.delete(members).where(removable)
-  if (!revokeKeys) {
-    const [, removed] = await db.batch([record, removal])
-    return removed.meta.changes > 0
-  }
+  if (!revokeKeys) return audited(entry, removal)
   const keys = revocation(request, sql`${apiKeys.createdBy} = ${userId} and ${isRemovable}`)
-  const [, , , removed] = await db.batch([...keys, record, removal])
+  const [, , removed] = await db.batch([...keys, removal, auditInsert(entry, IF_CHANGED)])
   // If this fails, the keys stop working when the Organisation's snapshot expires, after 30 seconds.
   await organisationStub(env, organisationId).refresh()
   return removed.meta.changes > 0
@@ -147,7 +144,6 @@ export async function changeRole(
   const details = { email: member.email, ...changes }
   const [, changed] = await database(env).batch([
     auditInsert(
-      env,
       { ...request, action: 'member.role_changed', target: userId, details },
       sql`exists (select 1 from ${members} where ${allowed} and (${members.role} <> ${role}
             or ${members.workspaceIds} is not ${limit && JSON.stringify(limit)}))`,

@@ -1,13 +1,13 @@
 // Workspaces. Every change refreshes the Organisation, whose snapshot contains the active ones.
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { database, insertWhere } from '../platform/db/database.ts'
+import { database, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
 import { workspaces, type WorkspaceRow } from '../platform/db/schema.ts'
 import { AppError, invalid } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { auditInsert, changedDetails } from './audit-log.ts'
+import { audited, auditInsert, changedDetails } from './audit-log.ts'
 import { requireMember, requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { inWorkspaces } from './workspace-rights.ts'
 import {
@@ -61,15 +61,11 @@ export async function createWorkspace(
     and ${isUniqueName(actor, workspace)}
     and (select count(*) from ${workspaces}
          where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`
-  const [created] = await database(env).batch([
+  const isCreated = await audited(
+    { ...request, action: 'workspace.created', target: workspace.id, details: { name } },
     insertWhere(env, workspaces, workspace, allowed),
-    auditInsert(
-      env,
-      { ...request, action: 'workspace.created', target: workspace.id, details: { name } },
-      sql`exists (select 1 from ${workspaces} where ${workspaces.id} = ${workspace.id})`,
-    ),
-  ])
-  if (created.meta.changes === 0) {
+  )
+  if (!isCreated) {
     // A concurrent request may have created a workspace with this name.
     await requireUniqueName(request, { name })
     throw workspaceLimitReached()
@@ -110,13 +106,10 @@ export async function updateWorkspace(
       change.status === 'active'
         ? sql`(${workspaces.status} = 'active' or ${isBelowActiveLimit(organisationId)})`
         : undefined
-    const [, [updated]] = await db.batch([
-      auditInsert(
-        env,
-        { ...request, action: 'workspace.updated', target: workspaceId, details },
-        sql`exists (select 1 from ${workspaces} where ${and(isWorkspace, allowed)})`,
-      ),
+    const entry = { ...request, action: 'workspace.updated', target: workspaceId, details } as const
+    const [[updated]] = await db.batch([
       db.update(workspaces).set(change).where(and(isWorkspace, allowed)).returning(),
+      auditInsert(entry, IF_CHANGED),
     ])
     if (!updated) throw workspaceLimitReached()
     after = updated

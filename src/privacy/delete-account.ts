@@ -77,13 +77,15 @@ export async function scheduleAccountDeletion(
      where ${members.userId} = ${userId} and ${others()} = 0)`
   const details = { delete_after: deleteAfter.toISOString() }
 
-  const entry = { actor, action: 'account.deletion_scheduled', target: userId, details } as const
+  const entry = { env, actor, details }
   await db.batch([
-    auditInsertForUser(env, entry, isAllowed),
+    auditInsertForUser(
+      { ...entry, action: 'account.deletion_scheduled', target: userId },
+      isAllowed,
+    ),
     ...deletedWithAccount.map(({ id: organisationId }) =>
       auditInsert(
-        env,
-        { organisationId, actor, action: 'organisation.deletion_scheduled', details },
+        { ...entry, organisationId, action: 'organisation.deletion_scheduled' },
         sql`${isAllowed} and exists (select 1 from ${organisations}
             where ${organisations.id} = ${organisationId} and ${isDeletedWithAccount})`,
       ),
@@ -130,13 +132,12 @@ export async function cancelAccountDeletion({ env, actor }: UserRequest): Promis
   // As in `scheduleAccountDeletion`, only the last statement changes this condition.
   const isAllowed = sql`exists (select 1 from ${users} where ${isScheduled})`
   const scheduled = await scheduledWith(env, userId)
-  const entry = { actor, action: 'account.deletion_cancelled', target: userId } as const
+  const entry = { env, actor, action: 'account.deletion_cancelled', target: userId } as const
   await db.batch([
-    auditInsertForUser(env, entry, isAllowed),
+    auditInsertForUser(entry, isAllowed),
     ...scheduled.map(({ id: organisationId }) =>
       auditInsert(
-        env,
-        { organisationId, actor, action: 'organisation.deletion_cancelled' },
+        { env, organisationId, actor, action: 'organisation.deletion_cancelled' },
         sql`${isAllowed} and exists (select 1 from ${organisations}
             where ${organisations.id} = ${organisationId} and ${isScheduledWith(userId)})`,
       ),

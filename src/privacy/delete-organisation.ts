@@ -23,16 +23,15 @@ import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 export async function scheduleOrganisationDeletion(
   request: OrganisationRequest & { baseUrl: string },
 ): Promise<OrganisationRow & { deleteAfter: Date }> {
-  const { env, actor, organisationId, baseUrl } = request
+  const { env, organisationId, baseUrl } = request
   await requirePermission(request, 'administer')
   const db = database(env)
   const deleteAfter = graceEnd()
   const isUnscheduled = and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))
-  const entry = { organisationId, actor, action: 'organisation.deletion_scheduled' } as const
   const details = { delete_after: deleteAfter.toISOString() }
   const [scheduled, , [organisation]] = await db.batch([
     db.update(organisations).set({ deleteAfter }).where(isUnscheduled),
-    auditInsert(env, { ...entry, details }, IF_CHANGED),
+    auditInsert({ ...request, action: 'organisation.deletion_scheduled', details }, IF_CHANGED),
     db
       .select()
       .from(organisations)
@@ -78,7 +77,7 @@ export async function suspendScheduled(env: Env, organisationId: string): Promis
 export async function cancelOrganisationDeletion(
   request: OrganisationRequest,
 ): Promise<{ planEnds: boolean }> {
-  const { env, actor, organisationId } = request
+  const { env, organisationId } = request
   await requirePermission(request, 'administer')
   const db = database(env)
   // Starting the deletion sets the column to 0, so only the first of the two statements applies.
@@ -88,11 +87,7 @@ export async function cancelOrganisationDeletion(
   )
   const [, , found, [billing]] = await db.batch([
     db.update(organisations).set({ deleteAfter: null }).where(isScheduled),
-    auditInsert(
-      env,
-      { organisationId, actor, action: 'organisation.deletion_cancelled' },
-      IF_CHANGED,
-    ),
+    auditInsert({ ...request, action: 'organisation.deletion_cancelled' }, IF_CHANGED),
     db
       .select({ id: organisations.id })
       .from(organisations)

@@ -37,6 +37,6 @@ export async function deleteOutput(
   if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((value) => value === null)) {
     return
   }
-  const entry = { organisationId, actor, action: 'job.output_deleted', target: jobId } as const
-  await recorded(env, entry, () => clearPictures(env, jobId))
+  const entry = { ...request, action: 'job.output_deleted', target: jobId } as const
+  await recorded(entry, () => clearPictures(env, jobId))
 }

@@ -72,5 +72,5 @@ export async function recordExport({
     list === 'ledger'
       ? { action: 'ledger.exported' }
       : { action: 'list.exported', details: { list } }
-  await auditInsert(request.env, { ...request, ...entry })
+  await auditInsert({ ...request, ...entry })
 }

@@ -41,15 +41,9 @@ export async function exportJobs({
   maxRows = MAX_ROWS,
   ...request
 }: ListRequest & { maxRows?: number }): Promise<AsyncGenerator<Row[]>> {
-  const { env, actor, organisationId } = request
   const search = await searchOf({ ...request, filter })
   const [keys, workspaces] = await Promise.all([listKeyNames(request), listWorkspaces(request)])
-  await auditInsert(env, {
-    organisationId,
-    actor,
-    action: 'job.exported',
-    details: detailsOf(filter),
-  })
+  await auditInsert({ ...request, action: 'job.exported', details: detailsOf(filter) })
   const names = new Map([...keys, ...workspaces].map(({ id, name }) => [id, name]))
   return pagesOf(search, names, maxRows)
 }

@@ -42,11 +42,11 @@ const ENTRIES_PER_PAGE = 1_000
 export async function exportOrganisation(
   request: OrganisationRequest & { baseUrl: string },
 ): Promise<ReadableStream<Uint8Array>> {
-  const { env, actor, organisationId, baseUrl } = request
+  const { env, organisationId, baseUrl } = request
   await requirePermission(request, 'administer')
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
-  await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
+  await auditInsert({ ...request, action: 'organisation.exported' })
   return streamOf(documentOf(request, found, baseUrl))
 }
 

@@ -190,10 +190,10 @@ async function deleteAccount(env: Env, user: DeletedUser): Promise<void> {
     .select({ organisationId: members.organisationId })
     .from(members)
     .where(eq(members.userId, user.id))
-  const entry = { actor: SYSTEM, action: 'account.deleted', target: user.id } as const
+  const entry = { env, actor: SYSTEM, action: 'account.deleted', target: user.id } as const
   await db.batch([
     ...anonymiseAuditEntries(env, { id: user.id, emails }),
-    ...joined.map((membership) => auditInsert(env, { ...membership, ...entry })),
+    ...joined.map((membership) => auditInsert({ ...membership, ...entry })),
     db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
     db.delete(invitations).where(inArray(invitations.email, emails)),
     db.delete(verifications).where(eq(verifications.value, user.id)),

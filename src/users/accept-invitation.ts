@@ -96,7 +96,8 @@ function membership(env: Env, { invitation }: OpenInvitation, token: string, act
       })
       .onConflictDoNothing({ target: [members.organisationId, members.userId] }),
     db.delete(invitations).where(eq(invitations.id, invitation.id)),
-    auditInsert(env, {
+    auditInsert({
+      env,
       organisationId,
       actor,
       action: 'member.joined',

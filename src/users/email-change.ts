@@ -68,7 +68,7 @@ export async function changeEmail({
   )
   const details = { email_old: oldEmail, email_new: email }
   const results = await db.batch([
-    auditInsertForUser(env, { actor, action: 'user.email_changed', details }, isAllowed),
+    auditInsertForUser({ env, actor, action: 'user.email_changed', details }, isAllowed),
     db.delete(users).where(and(isOtherSignUp, isAllowed)),
     db
       .update(users)

@@ -76,8 +76,7 @@ export async function updatePreferences(
     )
     if (concerned.length === 0) return []
     const details = Object.fromEntries(concerned.map(({ kind, isOn }) => [kind, isOn]))
-    const entry = { organisationId, actor, action: 'notifications.updated', details } as const
-    return [auditInsert(env, entry)]
+    return [auditInsert({ env, organisationId, actor, action: 'notifications.updated', details })]
   })
   await db.batch([
     db.delete(mutedNotifications).where(eq(mutedNotifications.userId, userId)),

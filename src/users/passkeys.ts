@@ -135,7 +135,7 @@ export async function addPasskey(
   const row = { ...key, userId, name, createdAt: new Date(), lastUsedAt: null }
   const [inserted] = await database(env).batch([
     insertWhere(env, passkeys, row, isAllowed),
-    auditInsertForUser(env, { actor, action: 'user.passkey_added' }, IF_CHANGED),
+    auditInsertForUser({ env, actor, action: 'user.passkey_added' }, IF_CHANGED),
   ])
   return inserted.meta.changes > 0 ? 'added' : 'too_many'
 }
@@ -194,7 +194,7 @@ export async function renamePasskey(request: PasskeyRequest & { name: string }):
 export async function removePasskey({ env, actor, passkeyId }: PasskeyRequest): Promise<boolean> {
   const [removed] = await database(env).batch([
     database(env).delete(passkeys).where(isOwn(actor, passkeyId)),
-    auditInsertForUser(env, { actor, action: 'user.passkey_removed' }, IF_CHANGED),
+    auditInsertForUser({ env, actor, action: 'user.passkey_removed' }, IF_CHANGED),
   ])
   return removed.meta.changes > 0
 }

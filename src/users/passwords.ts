@@ -138,7 +138,7 @@ export async function resetPassword(request: PasswordByLink): Promise<boolean> {
   try {
     await db.batch([
       ...replacePassword(env, { userId, hash, condition: isOpen }),
-      auditInsertForUser(env, { actor, action: 'user.password_changed' }),
+      auditInsertForUser({ env, actor, action: 'user.password_changed' }),
     ])
     return true
   } catch (error) {
@@ -153,7 +153,7 @@ export async function changePassword(request: UserRequest & { password: string }
   const hash = await hashPassword(env, password)
   await database(env).batch([
     ...replacePassword(env, { userId: actor.userId, hash, condition: sql`true` }),
-    auditInsertForUser(env, { actor, action: 'user.password_changed' }),
+    auditInsertForUser({ env, actor, action: 'user.password_changed' }),
   ])
 }
 

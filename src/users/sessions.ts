@@ -40,7 +40,7 @@ export async function recordSignIn(
     .orderBy(desc(sessions.createdAt), desc(sessions.updatedAt))
     .limit(MAX_SESSIONS)
   await db.batch([
-    auditInsertForUser(env, { actor, action: 'session.created', details }),
+    auditInsertForUser({ env, actor, action: 'session.created', details }),
     db.delete(sessions).where(and(open, notInArray(sessions.id, newest))),
   ])
 }
@@ -94,7 +94,7 @@ export async function revokeSessions(request: UserRequest & { which: Which }): P
   const db = database(env)
   await db.batch([
     db.delete(sessions).where(revoked),
-    auditInsertForUser(env, { actor, action: 'session.revoked' }, IF_CHANGED),
+    auditInsertForUser({ env, actor, action: 'session.revoked' }, IF_CHANGED),
   ])
 }
 

@@ -56,7 +56,7 @@ export async function enableTwoFactor(
   const isPending = sql`${isNotEnabled(userId)} and exists (select 1 from ${totpSecrets}
     where ${totpSecrets.userId} = ${userId} and ${totpSecrets.secret} = ${row.stored})`
   const results = await db.batch([
-    auditInsertForUser(env, { actor, action: 'user.two_factor_enabled' }, isPending),
+    auditInsertForUser({ env, actor, action: 'user.two_factor_enabled' }, isPending),
     db.delete(recoveryCodes).where(and(eq(recoveryCodes.userId, userId), isPending)),
     insertRecoveryCodes(env, userId, codes, isPending),
     db
@@ -82,7 +82,7 @@ export async function disableTwoFactor({ env, actor }: UserRequest): Promise<voi
       .update(users)
       .set({ twoFactorEnabledAt: null })
       .where(and(eq(users.id, userId), isNotNull(users.twoFactorEnabledAt))),
-    auditInsertForUser(env, { actor, action: 'user.two_factor_disabled' }, IF_CHANGED),
+    auditInsertForUser({ env, actor, action: 'user.two_factor_disabled' }, IF_CHANGED),
   ])
 }
 
@@ -98,7 +98,7 @@ export async function replaceRecoveryCodes(request: UserRequest): Promise<string
   const [, inserted] = await db.batch([
     db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
     insertRecoveryCodes(env, userId, codes, sql`not ${isNotEnabled(userId)}`),
-    auditInsertForUser(env, { actor, action: 'user.recovery_codes_created' }, IF_CHANGED),
+    auditInsertForUser({ env, actor, action: 'user.recovery_codes_created' }, IF_CHANGED),
   ])
   return inserted.meta.changes > 0 ? codes : undefined
 }

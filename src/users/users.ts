@@ -30,7 +30,7 @@ export async function changeName(request: UserRequest & { name: string }): Promi
   const db = database(env)
   await db.batch([
     // Without the names: the audit log outlives the account.
-    auditInsertForUser(env, { actor, action: 'user.updated' }),
+    auditInsertForUser({ env, actor, action: 'user.updated' }),
     db.update(users).set({ name, updatedAt: new Date() }).where(eq(users.id, actor.userId)),
   ])
 }

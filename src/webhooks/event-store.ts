@@ -162,7 +162,7 @@ export async function recordAttempt({
     // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
     // loses the entry, but not the delivery, which shows why the endpoint is enabled.
     if (removed?.disabledAt) {
-      await auditInsert(env, entryOf(receiver, SYSTEM, 'webhook_endpoint.enabled'))
+      await auditInsert(entryOf(env, receiver, SYSTEM, 'webhook_endpoint.enabled'))
     }
     return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
@@ -172,8 +172,8 @@ export async function recordAttempt({
     return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
   let leaseHeld = false
-  const entry = entryOf(receiver, SYSTEM, 'webhook_endpoint.disabled')
-  const disabled = await recorded(env, entry, async () => {
+  const entry = entryOf(env, receiver, SYSTEM, 'webhook_endpoint.disabled')
+  const disabled = await recorded(entry, async () => {
     const [updated, , , change] = await db.batch([
       ...record,
       failure,

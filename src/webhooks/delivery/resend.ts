@@ -34,8 +34,8 @@ export async function resendEvent(
   ) {
     return false
   }
-  const entry = { organisationId, actor, action: 'webhook_event.resent', target: eventId } as const
-  if (!(await reopenEvent(env, eventId, entry))) return false
+  const entry = { ...request, action: 'webhook_event.resent', target: eventId } as const
+  if (!(await reopenEvent(eventId, entry))) return false
   await env.WEBHOOKS.send({ eventId, organisationId, manual: true }).catch((error: unknown) =>
     log.error('attempt not queued', error, { eventId }),
   )
@@ -52,13 +52,12 @@ export async function resendEvent(
 export async function resendFailedEvents(
   request: OrganisationRequest & { filter: DeliveryFilter },
 ): Promise<number> {
-  const { env, actor, organisationId, filter } = request
+  const { env, organisationId, filter } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
   const failed = await findFailedEvents(env, organisationId, { ...filter, workspaceIds })
   if (failed.length === 0) return 0
   const entry: AuditEntry = {
-    organisationId,
-    actor,
+    ...request,
     action: 'webhook_events.resent',
     details: {
       events: failed.length,
@@ -67,7 +66,7 @@ export async function resendFailedEvents(
       endpoint: filter.endpoint ?? null,
     },
   }
-  const reopened = await reopenFailedEvents(env, failed, {
+  const reopened = await reopenFailedEvents(failed, {
     sweepAfterSeconds: failed.length / RESENT_PER_SECOND,
     entry,
   })
@@ -88,9 +87,9 @@ export async function resendFailedEvents(
  * Makes an event due now, and records it in the audit log.
  * @returns false when there is none, its added endpoint is deleted, or an attempt may be in progress
  */
-async function reopenEvent(env: Env, eventId: string, entry: AuditEntry): Promise<boolean> {
+async function reopenEvent(eventId: string, entry: AuditEntry): Promise<boolean> {
   const now = new Date()
-  const { organisationId } = entry
+  const { env, organisationId } = entry
   const db = jobsDatabase(env, organisationId)
   const canReopen = and(
     eq(webhookEvents.id, eventId),
@@ -104,7 +103,7 @@ async function reopenEvent(env: Env, eventId: string, entry: AuditEntry): Promis
   )
   const events = await db.select({ id: webhookEvents.id }).from(webhookEvents).where(canReopen)
   if (events.length === 0) return false
-  return recorded(env, entry, () =>
+  return recorded(entry, () =>
     db
       .update(webhookEvents)
       .set({ status: 'retrying', ...dueFrom(now) })
@@ -118,14 +117,13 @@ async function reopenEvent(env: Env, eventId: string, entry: AuditEntry): Promis
  * @returns the events that were still failed
  */
 async function reopenFailedEvents(
-  env: Env,
   eventIds: string[],
   { sweepAfterSeconds, entry }: { sweepAfterSeconds: number; entry: AuditEntry },
 ): Promise<string[]> {
   const now = Date.now()
   let reopened: { id: string }[] = []
-  await recorded(env, entry, async () => {
-    reopened = await jobsDatabase(env, entry.organisationId)
+  await recorded(entry, async () => {
+    reopened = await jobsDatabase(entry.env, entry.organisationId)
       .update(webhookEvents)
       .set({
         status: 'retrying',

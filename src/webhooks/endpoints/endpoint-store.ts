@@ -53,18 +53,14 @@ export async function findEndpoint(env: Env, key: Key): Promise<EndpointRow | un
  * Inserts an added endpoint. A repetition with the same id changes nothing.
  * @returns false when the organisation has the maximum number, or its deletion has started
  */
-export async function insertAddedEndpoint(
-  env: Env,
-  row: EndpointRow,
-  entry: AuditEntry,
-): Promise<boolean> {
-  const { organisationId } = row
+export async function insertAddedEndpoint(row: EndpointRow, entry: AuditEntry): Promise<boolean> {
+  const { env, organisationId } = entry
   const isNew = sql`not exists (select 1 from ${webhookEndpoints} where ${isEndpoint(row)})
     and (select count(*) from ${webhookEndpoints}
       where ${webhookEndpoints.organisationId} = ${organisationId}
         and ${ne(webhookEndpoints.id, DEFAULT_ENDPOINT)}) < ${MAX_ADDED_ENDPOINTS}`
   if (await findEndpoint(env, row)) return true
-  await recorded(env, entry, () =>
+  await recorded(entry, () =>
     jobsDatabase(env, organisationId)
       .insert(webhookEndpoints)
       .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`),
@@ -110,19 +106,18 @@ async function deleteIfClosed(env: Env, key: Key): Promise<void> {
 
 /** @returns false when there is no such endpoint */
 export const updateEndpointRow = (
-  env: Env,
   key: Key,
   change: SQLiteUpdateSetSource<typeof webhookEndpoints>,
   entry: AuditEntry,
 ): Promise<boolean> =>
-  recorded(env, entry, () =>
-    jobsDatabase(env, key.organisationId)
+  recorded(entry, () =>
+    jobsDatabase(entry.env, key.organisationId)
       .update(webhookEndpoints)
       .set(change)
       .where(isEndpoint(key)),
   )
 
-export const deleteEndpointRow = (env: Env, key: Key, entry: AuditEntry): Promise<boolean> =>
-  recorded(env, entry, () =>
-    jobsDatabase(env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key)),
+export const deleteEndpointRow = (key: Key, entry: AuditEntry): Promise<boolean> =>
+  recorded(entry, () =>
+    jobsDatabase(entry.env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key)),
   )

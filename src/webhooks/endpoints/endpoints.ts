@@ -112,7 +112,7 @@ export async function addEndpoint(
     createdAt: new Date(),
   }
   const details = changedDetails<Auditable>(NO_ENDPOINT, auditable(row))
-  if (!(await insertAddedEndpoint(env, row, entryOf(request, 'webhook_endpoint.created', details))))
+  if (!(await insertAddedEndpoint(row, entryOf(request, 'webhook_endpoint.created', details))))
     throw invalid(`An organisation can have at most ${MAX_ADDED_ENDPOINTS} added endpoints.`)
   await applyChange(request, true)
   return { endpoint: row, secret: created.secret }
@@ -171,10 +171,10 @@ export async function setDefaultUrl({
 export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
   await requireUnlimited(request, 'develop')
   const { url, name } = await find(request)
-  const { env, organisationId, endpointId: id } = request
+  const { organisationId, endpointId: id } = request
   const details = changedDetails({ url, name }, { url: '', name: '' })
   const entry = entryOf(request, 'webhook_endpoint.deleted', details)
-  await deleteEndpointRow(env, { organisationId, id }, entry)
+  await deleteEndpointRow({ organisationId, id }, entry)
   await applyChange(request, false)
 }
 
@@ -207,7 +207,7 @@ export async function revealSecret(request: EndpointRequest): Promise<string> {
   const { secret: stored } = await find(request)
   const secret = await decryptWebhookSecret(env, { organisationId, stored })
   // Written first, so that every reveal has an entry.
-  await auditInsert(env, entryOf(request, 'webhook_secret.revealed'))
+  await auditInsert(entryOf(request, 'webhook_secret.revealed'))
   return secret
 }
 
@@ -234,11 +234,11 @@ async function find(request: EndpointRequest): Promise<EndpointRow> {
 }
 
 async function update(
-  { env, organisationId, endpointId: id }: EndpointRequest,
-  change: Parameters<typeof updateEndpointRow>[2],
+  { organisationId, endpointId: id }: EndpointRequest,
+  change: Parameters<typeof updateEndpointRow>[1],
   entry: AuditEntry,
 ): Promise<void> {
-  if (!(await updateEndpointRow(env, { organisationId, id }, change, entry))) {
+  if (!(await updateEndpointRow({ organisationId, id }, change, entry))) {
     throw new AppError('not_found')
   }
 }
@@ -257,14 +257,13 @@ async function applyChange(
 
 /** The target of the default endpoint is the organisation. */
 const entryOf = (
-  { organisationId, actor, endpointId }: EndpointRequest,
+  request: EndpointRequest,
   action: AuditAction,
   details?: AuditEntry['details'],
 ): AuditEntry => ({
-  organisationId,
-  actor,
+  ...request,
   action,
-  target: endpointId === DEFAULT_ENDPOINT ? organisationId : endpointId,
+  target: request.endpointId === DEFAULT_ENDPOINT ? request.organisationId : request.endpointId,
   ...(details && { details }),
 })
 

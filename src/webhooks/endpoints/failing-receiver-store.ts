@@ -136,7 +136,7 @@ export async function resetReceiver(
   const [row] = await db.select().from(failingReceivers).where(isReceiver(receiver))
   const remove = async () => (await removeReceiver(db, receiver)).length > 0
   if (row?.disabledAt && actor)
-    await recorded(env, entryOf(receiver, actor, 'webhook_endpoint.enabled'), remove)
+    await recorded(entryOf(env, receiver, actor, 'webhook_endpoint.enabled'), remove)
   else if (row) await remove()
 }
 
@@ -148,10 +148,11 @@ const isOrigin = ({ organisationId, origin }: Pick<Receiver, 'organisationId' | 
 
 /** The entry of a change to a receiver. */
 export const entryOf = (
+  env: Env,
   { organisationId, receiver: target }: ReceiverKey,
   actor: Actor,
   action: AuditAction,
-): AuditEntry => ({ organisationId, actor, action, target })
+): AuditEntry => ({ env, organisationId, actor, action, target })
 
 /** The statement that deletes the row. Returns it. */
 export const removeReceiver = (db: Database, receiver: ReceiverKey) =>
