@@ -1,16 +1,11 @@
 // The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
 // it in one transaction.
 import type { Mode } from '../domain/job.ts'
+import type { ApiKeyRow } from '../platform/db/schema.ts'
 import { createdAtOf, newShardedId, shardOf } from '../platform/ids.ts'
 import type { FailedJobs } from './failed-jobs.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
-import {
-  countIdOf,
-  creditLimitsOf,
-  isReachable,
-  type OrganisationSnapshot,
-  type SnapshotKey,
-} from './snapshot.ts'
+import { countIdOf, creditLimitsOf, isReachable, type OrganisationSnapshot } from './snapshot.ts'
 import { storedBytes, type StorageAllowance } from './storage-allowance.ts'
 import type { OpenStores } from './stores.ts'
 
@@ -28,7 +23,7 @@ export function admitSubmission({
   failedJobs: FailedJobs
   mode: Mode
   /** Undefined for the console. */
-  key: SnapshotKey | undefined
+  key: ApiKeyRow | undefined
   snapshot: OrganisationSnapshot
   submission: Submission
 }): Result<Admission> {
@@ -36,20 +31,16 @@ export function admitSubmission({
   const apiKeyId = key?.id ?? null
   if (idempotency) {
     const earlier = records.find(mode, idempotency.key)
-    // The default workspace depends on the key, which must not learn of jobs elsewhere.
-    const isSame =
-      earlier?.fingerprint === idempotency.fingerprint && isReachable(key, earlier.workspaceId)
-    if (earlier && !isSame) {
-      return { ok: false, rejection: mustReplay ? 'validation_error' : 'idempotency_key_reused' }
-    }
     if (earlier) {
+      const { fingerprint, ...accepted } = earlier
+      // The default workspace depends on the key, which must not learn of jobs elsewhere.
+      if (fingerprint !== idempotency.fingerprint || !isReachable(key, accepted.workspaceId)) {
+        return { ok: false, rejection: mustReplay ? 'validation_error' : 'idempotency_key_reused' }
+      }
       // The earlier request may have failed before its insert. The caller then inserts the job, and
       // reconciliation must not release the reservation before that.
-      ledger.renewReservation(earlier.jobId)
-      const { jobId, webhookUrl: defaultWebhookUrl, createdAt } = earlier
-      const { workspaceId } = earlier
-      const admission = { jobId, workspaceId, defaultWebhookUrl, apiKeyId, createdAt }
-      return { ok: true, value: { ...admission, replayed: true } }
+      ledger.renewReservation(accepted.jobId)
+      return { ok: true, value: { ...accepted, apiKeyId, replayed: true } }
     }
   }
   if (mustReplay) return { ok: false, rejection: 'validation_error' }
@@ -87,21 +78,10 @@ export function admitSubmission({
   // Lists filter by time through ids, so the time is that of the id, which can be later than `now`. If
   // the clock is set back, new ids continue from its previous time.
   const createdAt = Math.min(createdAtOf(jobId), Date.now())
-  const admission = {
-    jobId,
-    workspaceId: workspace.id,
-    defaultWebhookUrl,
-    apiKeyId,
-    createdAt,
-  }
+  const accepted = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt }
   if (idempotency) {
-    records.save(mode, idempotency.key, {
-      fingerprint: idempotency.fingerprint,
-      jobId,
-      workspaceId: workspace.id,
-      webhookUrl: defaultWebhookUrl,
-      createdAt,
-    })
+    const { fingerprint } = idempotency
+    records.save(mode, idempotency.key, { ...accepted, fingerprint })
   }
-  return { ok: true, value: { ...admission, replayed: false } }
+  return { ok: true, value: { ...accepted, apiKeyId, replayed: false } }
 }

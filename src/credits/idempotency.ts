@@ -2,16 +2,10 @@
 import { IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import type { Mode } from '../domain/job.ts'
 import { firstRow } from './first-row.ts'
+import type { Admission } from './rpc.ts'
 
-export interface AcceptedSubmission {
-  fingerprint: string
-  jobId: string
-  workspaceId: string
-  /** The organisation's default webhook URL at that time. */
-  webhookUrl: string | null
-  /** ms since 1970 */
-  createdAt: number
-}
+/** `defaultWebhookUrl` is that of the time of the submission. */
+type AcceptedSubmission = Omit<Admission, 'apiKeyId' | 'replayed'> & { fingerprint: string }
 
 export class IdempotencyRecords {
   readonly #sql: SqlStorage
@@ -24,7 +18,7 @@ export class IdempotencyRecords {
     return firstRow<AcceptedSubmission>(
       this.#sql,
       `SELECT fingerprint, job_id AS jobId, workspace_id AS workspaceId,
-              webhook_url AS webhookUrl, created_at AS createdAt
+              webhook_url AS defaultWebhookUrl, created_at AS createdAt
        FROM accepted_submissions WHERE mode = ? AND key = ? AND created_at > ?`,
       mode,
       key,
@@ -42,7 +36,7 @@ export class IdempotencyRecords {
       accepted.fingerprint,
       accepted.jobId,
       accepted.workspaceId,
-      accepted.webhookUrl,
+      accepted.defaultWebhookUrl,
       accepted.createdAt,
     )
   }

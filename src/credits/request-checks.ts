@@ -1,4 +1,5 @@
 // The checks that every request of a client passes: key, rate limit and suspension.
+import type { ApiKeyRow } from '../platform/db/schema.ts'
 import type { Caller } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
 import type { ObjectAlarm } from './object-alarm.ts'
@@ -9,7 +10,6 @@ import {
   isSuspended,
   type OrganisationSnapshot,
   type SnapshotCache,
-  type SnapshotKey,
 } from './snapshot.ts'
 
 /** The storage key of the rate window. */
@@ -25,7 +25,7 @@ export interface CheckOptions {
 }
 
 /** `key` is undefined for an unknown key and for the console. */
-type CheckResult = { key?: SnapshotKey | undefined } & (
+type CheckResult = { key?: ApiKeyRow | undefined } & (
   | { ok: true; snapshot: OrganisationSnapshot; quota: RateLimitState }
   | { ok: false; rejection: Rejection; quota?: RateLimitState }
 )
@@ -53,7 +53,7 @@ export class RequestChecks {
   async run<T>(
     caller: Caller,
     options: CheckOptions,
-    operation: (snapshot: OrganisationSnapshot, key: SnapshotKey | undefined) => Result<T>,
+    operation: (snapshot: OrganisationSnapshot, key: ApiKeyRow | undefined) => Result<T>,
   ): Promise<RequestResult<T>> {
     await this.#alarm.load()
     const snapshot = await this.#snapshots.current(caller.organisationId)

@@ -14,7 +14,6 @@ import { webhookEndpoints } from '../platform/db/webhook-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { Mode } from '../domain/job.ts'
-import type { KeyLimits } from '../domain/key-limits.ts'
 import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
 
 const MAX_AGE_MS = 30_000
@@ -23,19 +22,13 @@ const REVOKED_KEYS_MS = 90 * DAY_MS
 /** Keys revoked before this are not loaded. Requests with them return `invalid_api_key`. */
 export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
 
-/** What requests need of an API key. */
-export type SnapshotKey = Pick<
-  ApiKeyRow,
-  'id' | 'name' | 'mode' | 'revokedAt' | 'countId' | keyof KeyLimits
->
-
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
   /**
    * The active keys and those revoked in the last 90 days, by hash. A key with a time of revocation in the
    * future is active until then.
    */
-  keys: Map<string, SnapshotKey>
+  keys: Map<string, ApiKeyRow>
   /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
   /** The URL of jobs without a URL of their own. */
@@ -91,7 +84,7 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
   const defaultEndpoint = endpoints.find(({ id }) => id === DEFAULT_ENDPOINT)
   return {
     organisation,
-    keys: new Map(keyRows.map(({ hash, ...key }) => [hash, key])),
+    keys: new Map(keyRows.map((key) => [key.hash, key])),
     workspaces: workspaceRows,
     // Without a row, the URL is still that of the release before.
     defaultWebhookUrl: (defaultEndpoint?.url ?? organisation.defaultWebhookUrl) || null,
@@ -106,17 +99,7 @@ function loadAccount(env: Env, organisationId: string) {
   return db.batch([
     db.select().from(organisations).where(eq(organisations.id, organisationId)),
     db
-      .select({
-        id: apiKeys.id,
-        name: apiKeys.name,
-        hash: apiKeys.hash,
-        mode: apiKeys.mode,
-        revokedAt: apiKeys.revokedAt,
-        access: apiKeys.access,
-        workspaceId: apiKeys.workspaceId,
-        monthlyCredits: apiKeys.monthlyCredits,
-        countId: apiKeys.countId,
-      })
+      .select()
       .from(apiKeys)
       .where(
         and(
@@ -145,12 +128,12 @@ const loadEndpoints = (env: Env, organisationId: string) =>
     )
 
 /** Whether a key reaches a workspace; the console, without a key, reaches all. */
-export const isReachable = (key: SnapshotKey | undefined, workspaceId: string): boolean =>
+export const isReachable = (key: ApiKeyRow | undefined, workspaceId: string): boolean =>
   !key?.workspaceId || key.workspaceId === workspaceId
 
 /** The limits of credits of a live submission. @param key undefined for the console */
 export const creditLimitsOf = (
-  key: SnapshotKey | undefined,
+  key: ApiKeyRow | undefined,
   workspace: WorkspaceRow,
 ): CreditLimit[] => [
   ...(key ? limitOf('API key', key, countIdOf(key)) : []),
@@ -167,7 +150,7 @@ export const allCreditLimits = ({ keys, workspaces }: OrganisationSnapshot): Cre
 
 const limitOf = (
   holder: CreditLimit['holder'],
-  { id, name, monthlyCredits }: Pick<SnapshotKey, 'id' | 'name' | 'monthlyCredits'>,
+  { id, name, monthlyCredits }: Pick<ApiKeyRow, 'id' | 'name' | 'monthlyCredits'>,
   countId = id,
 ): CreditLimit[] => (monthlyCredits === null ? [] : [{ holder, name, countId, monthlyCredits }])
 
