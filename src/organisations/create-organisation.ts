@@ -12,21 +12,14 @@ import {
   type WorkspaceRow,
 } from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
-import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
 import { newApiKey } from './create-api-key.ts'
 import { grantSignUpCredits } from './grant-credits.ts'
 import { workspaceRow } from './workspaces.ts'
 
-export interface NewOrganisation {
-  name: string
-  regionCode: OrganisationRow['regionCode']
-  plan: OrganisationRow['plan']
-  credits: number
-  rateLimitPerMinute: number
-  /** Whether the rate limit is another than the plan's, and stays when the plan changes. */
-  rateLimitOverridden: boolean
-  workspaceName: string
-}
+export type NewOrganisation = Pick<
+  OrganisationRow,
+  'name' | 'regionCode' | 'plan' | 'rateLimitPerMinute' | 'rateLimitOverridden'
+> & { credits: number; workspaceName: string }
 
 /**
  * Creates an organisation with its first workspace, a key of each mode and its credits. For operators.
@@ -40,23 +33,24 @@ export async function createOrganisation({
   ...fields
 }: { env: Env; actor: Actor } & NewOrganisation) {
   requireOperator(actor)
-  const organisation = organisationRow({ id: newOrganisationId(env), ...fields })
-  const organisationId = organisation.id
+  const organisationId = newOrganisationId(env)
+  const row = organisationRow({ id: organisationId, ...fields })
   const workspace = workspaceRow({ organisationId, name: workspaceName })
   const test = newApiKey({ organisationId, mode: 'test', name: 'First test key' })
   const live = newApiKey({ organisationId, mode: 'live', name: 'First live key' })
-  const { name, plan, regionCode } = organisation
-  await grantSignUpCredits(env, organisation, credits)
-  await database(env).batch(
+  const { name, plan, regionCode } = row
+  await grantSignUpCredits(env, row, credits)
+  const [[organisation]] = await database(env).batch(
     organisationInserts({
       env,
       actor,
-      organisation,
+      organisation: row,
       workspace,
       keys: [test.row, live.row],
       details: { name, plan, region_code: regionCode, credits },
     }),
   )
+  if (!organisation) throw new Error('The inserted organisation was not returned')
   return {
     organisation,
     workspaces: [workspace],
@@ -68,7 +62,7 @@ export async function createOrganisation({
 export function organisationInserts(created: {
   env: Env
   actor: Actor
-  organisation: OrganisationRow
+  organisation: NewRow
   workspace: WorkspaceRow
   keys: ApiKeyRow[]
   /** The details of the audit entry. */
@@ -77,7 +71,7 @@ export function organisationInserts(created: {
   const { env, actor, organisation, workspace, keys, details } = created
   const db = database(env)
   return [
-    db.insert(organisations).values(organisation),
+    db.insert(organisations).values(organisation).returning(),
     db.insert(workspaces).values(workspace),
     db.insert(apiKeys).values(keys),
     auditInsert({
@@ -91,40 +85,15 @@ export function organisationInserts(created: {
   ] as const
 }
 
+type NewRow = typeof organisations.$inferInsert
+
 /** The row of a new organisation. The defaults are those of a sign-up. */
-export function organisationRow({
-  id,
-  name,
-  regionCode,
-  plan = 'starter',
-  rateLimitPerMinute,
-  rateLimitOverridden = false,
-}: Pick<OrganisationRow, 'id' | 'name' | 'regionCode' | 'rateLimitPerMinute'> &
-  Partial<OrganisationRow>): OrganisationRow {
-  return {
-    id,
-    name,
-    status: 'active',
-    suspensionReason: null,
-    plan,
-    regionCode,
-    rateLimitPerMinute,
-    rateLimitOverridden,
-    defaultWebhookUrl: null,
-    webhookSecret: NO_SECRET,
-    webhookSecretPrevious: null,
-    webhookSecretPreviousUntil: null,
-    autoReloadEnabled: false,
-    autoReloadThreshold: null,
-    autoReloadPack: null,
-    autoReloadMonthlyMax: null,
-    autoReloadCeiling: null,
-    outputRetentionDays: DEFAULT_RETENTION_DAYS,
-    retentionDueAt: new Date(),
-    picturesPurgedTo: null,
-    testJobsPurgedTo: null,
-    deleteAfter: null,
-    deletionTriedAt: null,
-    createdAt: new Date(),
-  }
-}
+export const organisationRow = (
+  fields: Pick<NewRow, 'id' | 'name' | 'regionCode' | 'rateLimitPerMinute'> & Partial<NewRow>,
+): NewRow => ({
+  plan: 'starter',
+  webhookSecret: NO_SECRET,
+  retentionDueAt: new Date(),
+  createdAt: new Date(),
+  ...fields,
+})
