@@ -11,7 +11,11 @@ import { requireOperator, type OrganisationRequest } from '../organisations/auth
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
-import type { BillingTask } from './billing-account.ts'
+import {
+  findBillableOrganisation,
+  findBillingAccount,
+  type BillingTask,
+} from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 
 /** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
@@ -32,9 +36,9 @@ export async function setEnterpriseTerms(
 ): Promise<void> {
   const { env, actor, organisationId, terms, rateLimitPerMinute } = request
   requireOperator(actor)
-  const before = await readTerms(env, organisationId)
-  if (!before) throw new AppError('not_found', 'No organisation with this id.')
-  const { organisation, billing } = before
+  const organisation = await findBillableOrganisation(env, organisationId)
+  if (!organisation) throw new AppError('not_found', 'No organisation with this id.')
+  const billing = await findBillingAccount(env, organisationId)
   if (billing?.provider && billing.subscriptionId) {
     await providerNamed(env, billing.provider).setNextPlan({
       subscriptionId: billing.subscriptionId,
@@ -85,23 +89,14 @@ export async function grantIncludedCredits({
   organisationId,
   now,
 }: BillingTask & { now: number }): Promise<number | undefined> {
-  const found = await readTerms(env, organisationId)
-  const amount = found?.billing?.enterpriseTerms?.includedCredits
-  if (!amount || found.organisation.plan !== 'enterprise') return undefined
-  const { deleteAfter } = found.organisation
+  const billing = await findBillingAccount(env, organisationId)
+  const amount = billing?.enterpriseTerms?.includedCredits
+  if (!amount) return undefined
   // A grant would store data in an Organisation that is deleted or about to be.
-  if (deleteAfter && deleteAfter.getTime() <= now) return undefined
+  const organisation = await findBillableOrganisation(env, organisationId)
+  if (organisation?.plan !== 'enterprise') return undefined
   const today = new Date(now)
   const reference = `${TERMS_REFERENCE}${monthOf(today)}`
   await account.grant({ amount, reference, reason: 'Credits included in the plan' })
   return monthStart(today, 1).getTime()
 }
-
-/** The organisation and its billing account; undefined without an organisation. */
-const readTerms = (env: Env, organisationId: string) =>
-  database(env)
-    .select({ organisation: organisations, billing: billingAccounts })
-    .from(organisations)
-    .leftJoin(billingAccounts, eq(billingAccounts.organisationId, organisations.id))
-    .where(eq(organisations.id, organisationId))
-    .get()

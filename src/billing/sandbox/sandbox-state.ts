@@ -28,7 +28,7 @@ export function reversalsOf({
   paidAt,
   refunds,
 }: SandboxPayment): Pick<PaymentState, 'amountRefunded' | 'dispute'> {
-  const { refundedMs = Infinity, disputedMs = Infinity, lostMs = Infinity } = effectsOf(card)
+  const { refundedMs, disputedMs, lostMs } = effectsOf(card)
   const ageMs = paidAt === null ? 0 : Date.now() - paidAt.getTime()
   const isLost = ageMs >= lostMs
   const refunded = Object.values(refunds).reduce((sum, refund) => sum + refund, 0)
@@ -45,12 +45,7 @@ export function changesOf({ status, paymentId, card, ...payment }: SandboxPaymen
   }
   const changedAt = payment.changedAt.getTime()
   const paidAt = payment.paidAt?.getTime() ?? Infinity
-  const {
-    lateMs,
-    refundedMs = Infinity,
-    disputedMs = Infinity,
-    lostMs = Infinity,
-  } = effectsOf(card)
+  const { lateMs, refundedMs, disputedMs, lostMs } = effectsOf(card)
   return [
     // The subscription announces its renewals.
     paymentId === null && changedAt === payment.createdAt.getTime() ? Infinity : changedAt,
