@@ -3,13 +3,13 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
-import type { Actor } from '../domain/actor.ts'
 import { BILLING_PATH } from '../domain/billing.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { addLogFields } from '../platform/log.ts'
 import { parseKey } from '../credits/api-key.ts'
 import { WINDOW_SECONDS, type RateLimitState } from '../credits/rate-window.ts'
@@ -118,16 +118,15 @@ export function requireAdmitted<T>(
 const READ_ONLY =
   'This API key can only read. Use a key with full access, or change the access of the key in the console.'
 
-/** The caller's API key as the actor of a use case. */
-export const keyActor = (c: AdmittedContext): Actor => ({
-  type: 'api_key',
-  keyHash: c.get('caller').keyHash,
-  mode: c.get('caller').mode,
-  workspaceIds: only(c.get('scope').workspaceId),
-  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
-})
-
-const only = (workspaceId: string | undefined) => (workspaceId === undefined ? null : [workspaceId])
+/** The caller's key and organisation, for use cases. */
+export function scopeOf(c: AdmittedContext): OrganisationRequest {
+  const { keyHash, mode } = c.get('caller')
+  const { organisationId, workspaceId } = c.get('scope')
+  const workspaceIds = workspaceId === undefined ? null : [workspaceId]
+  const ipAddress = c.req.header('CF-Connecting-IP') ?? null
+  const actor = { type: 'api_key', keyHash, mode, workspaceIds, ipAddress } as const
+  return { env: c.env, actor, organisationId }
+}
 
 /** The balance can be negative, so the message does not contain it. */
 const insufficientCredits = (baseUrl: string) =>

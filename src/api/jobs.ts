@@ -23,7 +23,7 @@ import {
 import { listPage, waitForJob } from '../jobs/read-job.ts'
 import { deleteOutput } from '../privacy/delete-output.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
-import { admittedToChange, admittedToRead, authenticate, keyActor } from './authenticate-key.ts'
+import { admittedToChange, admittedToRead, authenticate, scopeOf } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
@@ -215,9 +215,7 @@ export const jobs = new Hono<ApiApp>()
     admittedToChange,
     validJobId,
     async (c) => {
-      const { jobId } = c.req.valid('param')
-      const { organisationId } = c.get('scope')
-      const job = await cancelJob({ env: c.env, actor: keyActor(c), organisationId, jobId })
+      const job = await cancelJob({ ...scopeOf(c), ...c.req.valid('param') })
       return c.json({ job_id: job.id, status: job.status, refunded_credits: creditCost(job.mode) })
     },
   )
@@ -239,9 +237,7 @@ export const jobs = new Hono<ApiApp>()
     admittedToChange,
     validJobId,
     async (c) => {
-      const { jobId } = c.req.valid('param')
-      const { organisationId } = c.get('scope')
-      await deleteOutput({ env: c.env, actor: keyActor(c), organisationId, jobId })
+      await deleteOutput({ ...scopeOf(c), ...c.req.valid('param') })
       return c.body(null, 204)
     },
   )

@@ -8,7 +8,7 @@ import { validQuery } from '../http/validation.ts'
 import type { Mode as ModeOfJobs } from '../domain/job.ts'
 import { creditCost, Mode } from '../jobs/present-job.ts'
 import { readUsage, USAGE_DAYS, usageByKey, type DayOfUsage } from '../jobs/reports/usage.ts'
-import { admittedToRead, keyActor } from './authenticate-key.ts'
+import { admittedToRead, scopeOf } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { errors } from './error-responses.ts'
 import { usage as examples } from './examples.ts'
@@ -116,10 +116,10 @@ export const usage = new Hono<ApiApp>().get(
     if (from <= today - USAGE_DAYS) throw invalid(TOO_EARLY)
     if (from > to) throw invalid('from must not be after to, or after today.')
     c.header('Ignored-Fields', ignoredFields(c.req.query(), UsageQuery.shape))
-    const { organisationId, mode } = c.get('caller')
+    const { mode } = c.get('caller')
     const isByKey = query.group_by !== undefined
-    const request = { env: c.env, actor: keyActor(c), organisationId, mode }
-    const { days, names, isComplete } = await readUsage({ ...request, withNames: isByKey })
+    const request = { ...scopeOf(c), mode, withNames: isByKey }
+    const { days, names, isComplete } = await readUsage(request)
     const selected = days.filter(({ day }) => day >= from && day <= to)
     return c.json({
       mode,

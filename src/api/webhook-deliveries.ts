@@ -13,13 +13,18 @@ import type { Delivery as DeliveryRow } from '../webhooks/delivery/deliveries-st
 import { listAttempts, listDeliveries, readEvent } from '../webhooks/delivery/read-deliveries.ts'
 import { resendEvent } from '../webhooks/delivery/resend.ts'
 import { WebhookEventType } from '../webhooks/event.ts'
-import { admittedToChange, admittedToRead, type AdmittedContext } from './authenticate-key.ts'
+import {
+  admittedToChange,
+  admittedToRead,
+  scopeOf,
+  type AdmittedContext,
+} from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
 import { deliveries as examples, WEBHOOK_ID } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
-import { limitChanges, scopeOf } from './webhook-request.ts'
+import { limitChanges } from './webhook-request.ts'
 
 const DeliveriesQuery = z.object({
   job_id: z

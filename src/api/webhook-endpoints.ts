@@ -22,6 +22,7 @@ import {
   admittedToChange,
   admittedToRead,
   requireAdmitted,
+  scopeOf,
   type AdmittedContext,
 } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
@@ -41,7 +42,7 @@ import {
   WebhookEndpointList,
   WebhookSecret,
 } from './present-endpoint.ts'
-import { limitChanges, readFields, scopeOf } from './webhook-request.ts'
+import { limitChanges, readFields } from './webhook-request.ts'
 
 const ONE_WORKSPACE =
   'This API key is limited to a workspace, and webhook endpoints concern all. Use a key that reaches all workspaces.'

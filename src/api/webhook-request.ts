@@ -1,9 +1,8 @@
-// What the routes of webhooks share: their budget, the scope of use cases, and bodies.
+// What the routes of webhooks share: their budget and their bodies.
 import type { z } from 'zod'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { limitRoute } from '../http/take-budget.ts'
 import { parse, readJson } from '../http/validation.ts'
-import { keyActor, type Admitted, type AdmittedContext } from './authenticate-key.ts'
+import type { Admitted } from './authenticate-key.ts'
 import type { ApiApp, ApiContext } from './api-context.ts'
 import { ignoredFields } from './ignored-fields.ts'
 
@@ -13,13 +12,6 @@ export const limitChanges = limitRoute<ApiApp & Admitted>(
   () =>
     'Too many changes of webhooks in this hour. Wait for the number of seconds in the Retry-After header.',
 )
-
-/** The caller's key and organisation, for use cases. */
-export const scopeOf = (c: AdmittedContext): OrganisationRequest => ({
-  env: c.env,
-  actor: keyActor(c),
-  organisationId: c.get('scope').organisationId,
-})
 
 /**
  * Parses the JSON body, and names unknown fields in the Ignored-Fields header.

@@ -13,6 +13,7 @@ import { auditInsert, listAuditEntries } from '../organisations/audit-log.ts'
 import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { readTeam, type Member } from '../organisations/members.ts'
 import { findOrganisation } from '../organisations/organisations.ts'
+import { presentWorkspace } from '../organisations/workspaces.ts'
 import type { InvitationRow } from '../platform/db/auth-schema.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type {
@@ -139,13 +140,6 @@ const presentOrganisation = (organisation: OrganisationRow, defaultUrl: string |
   id: organisation.id,
   ...organisationFields(organisation, defaultUrl),
   created_at: organisation.createdAt.toISOString(),
-})
-
-const presentWorkspace = ({ id, name, status, createdAt }: WorkspaceRow) => ({
-  id,
-  name,
-  status,
-  created_at: createdAt.toISOString(),
 })
 
 const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member) => ({
