@@ -21,11 +21,7 @@ const RECENT_EVENTS = 500
 export const eventsOf = (
   env: Env,
   organisationId: string,
-  {
-    limit,
-    beforeId,
-    workspaceIds,
-  }: { limit: number; beforeId?: string | undefined; workspaceIds?: WorkspaceIds },
+  { limit, beforeId }: { limit: number; beforeId: string | undefined },
 ): Promise<WebhookEventRow[]> =>
   jobsDatabase(env, organisationId)
     .select()
@@ -34,7 +30,6 @@ export const eventsOf = (
       and(
         eq(webhookEvents.organisationId, organisationId),
         beforeId === undefined ? undefined : lt(webhookEvents.id, beforeId),
-        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
       ),
     )
     .orderBy(desc(webhookEvents.id))

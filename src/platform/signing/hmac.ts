@@ -30,19 +30,19 @@ const encoder = new TextEncoder()
 const input = new Uint8Array(512)
 const digest = new Uint8Array(32)
 /** One derived key per purpose. A prefix in the text would make a link's text exceed one block. */
-const macs = new Map<string, Record<Purpose, HMAC>>()
+const macs: Record<Purpose, Map<string, HMAC>> = {
+  link: new Map(),
+  cursor: new Map(),
+  bookmark: new Map(),
+}
 
 function macOf(secret: string, purpose: Purpose): HMAC {
-  let byPurpose = macs.get(secret)
-  if (!byPurpose) {
-    byPurpose = {
-      link: derive(secret, 'link'),
-      cursor: derive(secret, 'cursor'),
-      bookmark: derive(secret, 'bookmark'),
-    }
-    macs.set(secret, byPurpose)
-  }
-  return byPurpose[purpose]
+  const known = macs[purpose].get(secret)
+  if (known) return known
+  const key = new HMAC(SHA256, encoder.encode(secret)).update(encoder.encode(purpose)).digest()
+  const mac = new HMAC(SHA256, key)
+  macs[purpose].set(secret, mac)
+  return mac
 }
 
 function hmac(mac: HMAC, text: string): string {
@@ -55,9 +55,4 @@ function bytesOf(text: string): Uint8Array {
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 > input.length) return encoder.encode(text)
   return input.subarray(0, encoder.encodeInto(text, input).written)
-}
-
-function derive(secret: string, purpose: Purpose): HMAC {
-  const key = new HMAC(SHA256, encoder.encode(secret)).update(encoder.encode(purpose)).digest()
-  return new HMAC(SHA256, key)
 }
