@@ -106,7 +106,7 @@ export async function removeMember(
   const { env, actor, organisationId, userId, revokeKeys } = request
   const { email, role } = await readMember(request)
   const db = database(env)
-  const removable = and(isMemberRow(request), notLastOwner(organisationId))
+  const removable = and(isMemberRow(request), NOT_LAST_OWNER)
   const isRemovable = sql`exists (select 1 from ${members} where ${removable})`
   const action = isSelf(actor, userId) ? 'member.left' : 'member.removed'
   const details = { email, role, keys_revoked: revokeKeys }
@@ -129,14 +129,11 @@ export async function removeMember(
 export async function changeRole(
   request: MemberRequest & { role: Role; workspaceIds?: string[] | null },
 ): Promise<boolean> {
-  const { env, organisationId, userId, role, workspaceIds = null } = request
+  const { env, userId, role, workspaceIds = null } = request
   await requirePermission(request, 'administer')
   const member = await readMember(request)
   const limit = await checkedLimit(request, { role, workspaceIds })
-  const allowed = and(
-    isMemberRow(request),
-    role === 'owner' ? undefined : notLastOwner(organisationId),
-  )
+  const allowed = and(isMemberRow(request), role === 'owner' ? undefined : NOT_LAST_OWNER)
   const changes = changedDetails(
     { role: member.role, workspaces: limitText(member.workspaceIds) },
     { role, workspaces: limitText(limit) },
@@ -157,11 +154,16 @@ const isMemberRow = ({ organisationId, userId }: MemberRequest) =>
   and(eq(members.organisationId, organisationId), eq(members.userId, userId))
 
 /**
- * An SQL condition of the statement that changes the row, so that the last two owners cannot both leave
- * at the same time. Owners whose account is scheduled for deletion do not count.
+ * An SQL expression that counts the other members in the organisation of a row of `members`. Users whose
+ * account is scheduled for deletion do not count.
  */
-const notLastOwner = (organisationId: string) =>
-  sql`(${members.role} <> 'owner' or exists (select 1 from members as others
-        join users as people on people.id = others.user_id
-        where others.organisation_id = ${organisationId} and others.role = 'owner'
-          and others.user_id <> ${members.userId} and people.delete_after is null))`
+export const othersOf = (role?: 'owner'): SQL<number> =>
+  sql`(select count(*) from members as others join users as people on people.id = others.user_id
+       where others.organisation_id = ${members.organisationId} and others.user_id <> ${members.userId}
+         and people.delete_after is null ${role ? sql`and others.role = ${role}` : sql``})`
+
+/**
+ * An SQL condition of the statement that changes the row, so that the last two owners cannot both leave
+ * at the same time.
+ */
+const NOT_LAST_OWNER = sql`(${members.role} <> 'owner' or ${othersOf('owner')} > 0)`

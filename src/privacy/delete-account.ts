@@ -6,6 +6,7 @@ import { sendEmail } from '../mail/send.ts'
 import { accountDeletionEmail } from '../mail/templates.tsx'
 import { auditInsert, auditInsertForUser } from '../organisations/audit-log.ts'
 import { graceEnd } from '../organisations/grace-period.ts'
+import { othersOf } from '../organisations/members.ts'
 import { organisationExists } from '../organisations/organisations.ts'
 import { members, sessions, users } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
@@ -23,22 +24,13 @@ export interface AccountDeletionPlan {
   left: OrganisationRow[]
 }
 
-/**
- * Counts the other members in the organisation of a row of `members`. Users whose account is scheduled
- * for deletion do not count.
- */
-const others = (role?: 'owner'): SQL<number> =>
-  sql`(select count(*) from members as others join users as people on people.id = others.user_id
-       where others.organisation_id = ${members.organisationId} and others.user_id <> ${members.userId}
-         and people.delete_after is null ${role ? sql`and others.role = ${role}` : sql``})`
-
 export async function accountDeletionPlan(env: Env, userId: string): Promise<AccountDeletionPlan> {
   const rows = await database(env)
     .select({
       organisation: organisations,
       role: members.role,
-      otherMembers: others().mapWith(Number),
-      otherOwners: others('owner').mapWith(Number),
+      otherMembers: othersOf().mapWith(Number),
+      otherOwners: othersOf('owner').mapWith(Number),
     })
     .from(members)
     .innerJoin(organisations, eq(organisations.id, members.organisationId))
@@ -71,10 +63,10 @@ export async function scheduleAccountDeletion(
     and not exists (select 1 from ${members}
       join ${organisations} on ${organisations.id} = ${members.organisationId}
       where ${members.userId} = ${userId} and ${members.role} = 'owner'
-        and ${organisations.deleteAfter} is null and ${others('owner')} = 0 and ${others()} > 0)`
+        and ${organisations.deleteAfter} is null and ${othersOf('owner')} = 0 and ${othersOf()} > 0)`
   const isDeletedWithAccount = sql`${organisations.deleteAfter} is null and ${organisations.id} in
     (select ${members.organisationId} from ${members}
-     where ${members.userId} = ${userId} and ${others()} = 0)`
+     where ${members.userId} = ${userId} and ${othersOf()} = 0)`
   const details = { delete_after: deleteAfter.toISOString() }
 
   const entry = { env, actor, details }
