@@ -25,47 +25,30 @@ import {
   MAX_API_KEYS_CREATED,
 } from './organisation-limits.ts'
 
-/** A new key in plain text, and its row. @param createdBy the id of a user; null for an operator */
+/** A new key in plain text, and its row. */
 export function newApiKey({
-  organisationId,
-  mode,
-  name,
-  createdBy = null,
-  expiresAt = null,
   limits = NO_KEY_LIMITS,
-  countId = null,
-}: {
-  organisationId: string
-  mode: Mode
-  name: string
-  createdBy?: string | null
-  expiresAt?: Date | null
-  limits?: KeyLimits
-  countId?: string | null
-}): { key: string; row: ApiKeyRow } {
-  const key = createKey(organisationId, mode)
-  const row = {
+  ...fields
+}: Pick<ApiKeyRow, 'organisationId' | 'mode' | 'name'> &
+  Partial<Pick<ApiKeyRow, 'createdBy' | 'revokedAt' | 'countId'>> & { limits?: KeyLimits }) {
+  const key = createKey(fields.organisationId, fields.mode)
+  const row: ApiKeyRow = {
     id: newId('key'),
-    organisationId,
-    mode,
-    name,
     hash: hashKey(key),
     lastFour: key.slice(-4),
-    createdBy,
+    createdBy: null,
     createdAt: new Date(),
-    revokedAt: expiresAt,
+    revokedAt: null,
     lastUsedAt: null,
-    ...limitsIn(mode, limits),
-    countId,
+    countId: null,
+    ...limitsIn(fields.mode, limits),
+    ...fields,
   }
   return { key, row }
 }
 
-/** A key in plain text, which cannot be read again. */
-export interface CreatedApiKey {
-  id: string
-  key: string
-}
+/** The key is in plain text and cannot be read again. */
+type CreatedApiKey = { id: string; key: string }
 
 /**
  * Creates a key. For the permission `develop` without a limit to workspaces.
@@ -97,8 +80,8 @@ export async function createApiKey({
   const db = database(env)
   const createdBy = actor.type === 'user' ? actor.userId : null
   const countId = replaces?.countId ?? null
-  const fields = { organisationId, mode, name, createdBy, expiresAt, limits, countId }
-  const { key, row } = newApiKey(fields)
+  const fields = { organisationId, mode, name, createdBy, limits, countId }
+  const { key, row } = newApiKey({ ...fields, revokedAt: expiresAt })
   await requireWorkspace(request, row.workspaceId)
   const { lastFour } = row
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
