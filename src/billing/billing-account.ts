@@ -14,7 +14,6 @@ import {
   sandboxPayments,
   sandboxSubscriptions,
   type BillingAccountRow,
-  type PaymentRow,
 } from '../platform/db/billing-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
@@ -143,18 +142,13 @@ async function update(
 /**
  * A page of payments, newest first, with the billing account. For the permission `billing`.
  * @param beforeId the last payment of the previous page
+ * @returns `account`: undefined before the first payment; `autoReloadSpent`: the automatic payments in this
+ *   month (UTC), minor units
  * @throws AppError not_found
  */
 export async function readBilling(
   request: OrganisationRequest & { beforeId?: string | undefined },
-): Promise<{
-  /** Undefined before the first payment. */
-  account: BillingAccountRow | undefined
-  payments: PaymentRow[]
-  hasMore: boolean
-  /** Of automatic payments in this month (UTC), minor units. */
-  autoReloadSpent: number
-}> {
+) {
   const { env, organisationId, beforeId } = request
   await requirePermission(request, 'billing')
   const [account, rows, spent] = await Promise.all([

@@ -9,15 +9,7 @@ import { countIdOf, creditLimitsOf, isReachable, type OrganisationSnapshot } fro
 import { storedBytes, type StorageAllowance } from './storage-allowance.ts'
 import type { OpenStores } from './stores.ts'
 
-export function admitSubmission({
-  stores: { ledger, creditUse, idempotency: records },
-  allowance,
-  failedJobs,
-  mode,
-  key,
-  snapshot,
-  submission: { workspaceId, idempotency, mustReplay, ...lengths },
-}: {
+export function admitSubmission(request: {
   stores: OpenStores
   allowance: StorageAllowance
   failedJobs: FailedJobs
@@ -27,6 +19,9 @@ export function admitSubmission({
   snapshot: OrganisationSnapshot
   submission: Submission
 }): Result<Admission> {
+  const { allowance, failedJobs, mode, key, snapshot } = request
+  const { ledger, creditUse, idempotency: records } = request.stores
+  const { workspaceId, idempotency, mustReplay, ...lengths } = request.submission
   const { organisation, defaultWebhookUrl, addedEndpoints } = snapshot
   const apiKeyId = key?.id ?? null
   if (idempotency) {

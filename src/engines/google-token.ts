@@ -33,17 +33,11 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** A token is replaced this long before it expires, so that it stays valid during a call. */
 const EXPIRY_MARGIN_MS = 5 * 60_000
 
-export interface TokenSource {
-  token(): Promise<string>
-  /** Removes a token that Google rejected from the cache. */
-  invalidate(): void
-}
-
-export function createTokenSource(account: ServiceAccount): TokenSource {
+export function createTokenSource(account: ServiceAccount) {
   // Caches the token instead of its promise: in workerd, a request cannot await another request's fetch.
   let cached: { value: string; validUntilMs: number } | undefined
   return {
-    async token() {
+    async token(): Promise<string> {
       if (cached && Date.now() < cached.validUntilMs) return cached.value
       const { access_token, expires_in } = await exchange(account)
       cached = {
@@ -52,7 +46,8 @@ export function createTokenSource(account: ServiceAccount): TokenSource {
       }
       return access_token
     },
-    invalidate() {
+    /** Removes a token that Google rejected from the cache. */
+    invalidate(): void {
       cached = undefined
     },
   }

@@ -2,13 +2,7 @@
 import { inArray, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../platform/db/database.ts'
 import { NO_SWEEP, SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
-import {
-  IS_FINAL,
-  IS_IN_SWEEP_INDEX,
-  IS_UNFINISHED,
-  jobs,
-  type JobRow,
-} from '../platform/db/schema.ts'
+import { IS_FINAL, IS_IN_SWEEP_INDEX, IS_UNFINISHED, jobs } from '../platform/db/schema.ts'
 import { MODES, type Mode } from '../domain/job.ts'
 import { log } from '../platform/log.ts'
 import { sendAll } from '../platform/queues/batches.ts'
@@ -55,25 +49,18 @@ async function modesWithBacklog(env: Env): Promise<Mode[]> {
   return MODES.filter((_, at) => (backlogs[at] ?? 0) > LONG_BACKLOG)
 }
 
-/** The result of one page of the sweep. */
-export interface SweptJobs {
-  /** How many jobs the page contained. */
-  taken: number
-  /** The jobs of the page that need a message. */
-  toSend: Pick<JobRow, 'id' | 'mode' | 'organisationId'>[]
-}
-
 /**
  * Selects up to `limit` unfinished jobs of one shard that have to be requeued, and postpones `sweepAt`, so
  * that the next sweep skips them. Reads all unfinished jobs until the limit. A processing job is due after
  * its lease, once per lease unless `sweepAt` passes again. A pending job of a mode in `queued` is probably
  * in its queue, so it needs a message only after `PENDING_MAX_WAIT_MS`.
+ * @returns the number of selected jobs, and those of them that need a message
  */
 export async function takeSweptJobs(page: {
   db: Database
   queued: readonly Mode[]
   limit: number
-}): Promise<SweptJobs> {
+}) {
   const { db, queued, limit } = page
   const now = Date.now()
   const isDue = sql`case ${jobs.status} when 'pending' then ${jobs.sweepAt} <= ${now}

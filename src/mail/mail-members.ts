@@ -23,14 +23,7 @@ const BECAUSE_OF_ROLE =
  * @param baseUrl the start of the link. Relative without BASE_URL, which email requires anyway
  * @returns false when the email has to be sent again: no recipient has received it
  */
-export async function mailMembers({
-  env,
-  organisationId,
-  to,
-  page,
-  email: contentOf,
-  baseUrl = settingsOf(env).baseUrl ?? '',
-}: {
+export async function mailMembers(message: {
   env: Env
   organisationId: string
   to: 'owners' | OrganisationNotification
@@ -38,6 +31,7 @@ export async function mailMembers({
   email: MemberEmail
   baseUrl?: string | undefined
 }): Promise<boolean> {
+  const { env, organisationId, to, page } = message
   // Without email in this deployment, a repetition does not help.
   if (!canSendEmail(env)) return true
   try {
@@ -45,8 +39,9 @@ export async function mailMembers({
     const [first] = recipients
     if (!first) return true
     const footer = to === 'owners' ? TO_OWNERS : BECAUSE_OF_ROLE
+    const { baseUrl = settingsOf(env).baseUrl ?? '' } = message
     const link = baseUrl + consolePath(organisationId, page)
-    const email = emailFrom(link, { footer, ...contentOf(first.organisationName) })
+    const email = emailFrom(link, { footer, ...message.email(first.organisationName) })
     const sent = await Promise.all(
       recipients.map(({ address }) => sendEmail({ env, to: address, email })),
     )

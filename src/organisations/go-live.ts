@@ -12,20 +12,12 @@ import { isActiveKey } from './api-keys.ts'
 /** How many of the latest jobs and events are searched. Bounds what a page reads. */
 const SEARCHED_ROWS = 500
 
-export interface GoLiveState {
-  hasLiveKey: boolean
-  hasWebhookUrl: boolean
-  hasDelivery: boolean
-  hasLiveJob: boolean
-  /** A payment method, a paid plan or a payment. */
-  hasBilling: boolean
-}
-
 /**
  * Reads the state in one statement per database. For the permission `develop`.
+ * @returns `hasBilling`: whether it has a payment method, a paid plan or a payment
  * @throws AppError not_found
  */
-export async function readGoLiveState(request: OrganisationRequest): Promise<GoLiveState> {
+export async function readGoLiveState(request: OrganisationRequest) {
   await requirePermission(request, 'develop')
   const { env, organisationId } = request
   const [account, work] = await Promise.all([

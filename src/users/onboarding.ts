@@ -96,21 +96,13 @@ export async function chooseRegion(
     .where(and(eq(onboardings.userId, userId), isNull(onboardings.regionCode)))
 }
 
-interface CompletedOnboarding {
-  organisationId: string
-  /** The test key in plain text, which cannot be read again. */
-  key: string
-  freeCredits: number
-}
-
 /**
  * Creates the organisation with its owner, first workspace and first test key, and with free credits
  * if its domain has not received them before.
- * @returns null when an earlier step is missing or the organisation already exists
+ * @returns with the test key in plain text, which cannot be read again; null when an earlier step is missing
+ *   or the organisation already exists
  */
-export async function completeOnboarding(
-  request: UserRequest & { workspaceName: string },
-): Promise<CompletedOnboarding | null> {
+export async function completeOnboarding(request: UserRequest & { workspaceName: string }) {
   const { env, actor, workspaceName } = request
   const { userId, email } = actor
   const onboarding = await findOnboarding(env, userId)

@@ -121,15 +121,11 @@ export interface AttemptRecord {
  *   determines the outcome, or when the event was deleted; `disabled`: whether this failure disabled
  *   the endpoint
  */
-export async function recordAttempt({
-  env,
-  claimed: { event, receiver },
-  attempt,
-  outcome,
-  timedOut,
-  busyUntil,
-  disables,
-}: AttemptRecord): Promise<{ leaseHeld: boolean; disabled: boolean }> {
+export async function recordAttempt(
+  made: AttemptRecord,
+): Promise<{ leaseHeld: boolean; disabled: boolean }> {
+  const { env, attempt, outcome, timedOut, busyUntil, disables } = made
+  const { event, receiver } = made.claimed
   const db = jobsDatabase(env, event.id)
   const record = [
     db
