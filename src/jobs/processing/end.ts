@@ -1,7 +1,7 @@
 // The end of a job: one transaction changes its status and inserts its webhook events. The change of the
 // status is a conditional update; no returned row means that another writer was first. jobs/processing/settle
 // has the effects that follow.
-import { and, eq, gte, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gte, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
 import { valueFor, type Database, jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { NO_SWEEP, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
@@ -49,23 +49,10 @@ type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>> & { works
 export async function endJob({
   env,
   jobId,
-  from,
-  ending,
   required = {},
-}: {
-  env: Env
-  jobId: string
-  required?: EndConditions
-} & JobEnd): Promise<EndResult> {
-  const end = preparedEnd(from, ending, required)
-  const [[ended], , added, [found]] = await end(jobsBinding(env, jobId), {
-    ...ending,
-    organisationId: required.organisationId,
-    workspaceIds: JSON.stringify(required.workspaceIds),
-    dueAt: required.dueAt?.getTime(),
-    jobId,
-    ...timesOf(Date.now()),
-  })
+  ...end
+}: { env: Env; jobId: string; required?: EndConditions } & JobEnd): Promise<EndResult> {
+  const [[ended], , added, [found]] = await endJobs(env, [jobId], end, required)
   return { ended, addedEventIds: added.map(({ id }) => id), found }
 }
 
@@ -74,8 +61,7 @@ export async function withdrawPending(
   env: Env,
   organisationId: string,
 ): Promise<{ ended: JobRow[]; addedEventIds: string[] }> {
-  const db = jobsDatabase(env, organisationId)
-  const pending = await db
+  const pending = await jobsDatabase(env, organisationId)
     .select({ id: jobs.id })
     .from(jobs)
     .where(
@@ -87,26 +73,33 @@ export async function withdrawPending(
   if (pending.length === 0 || (await standingOf(env, organisationId)).isOpen) {
     return { ended: [], addedEventIds: [] }
   }
-  const withdrawal = { from: 'pending', ending: { status: 'cancelled' } } as const satisfies JobEnd
   const ids = pending.map(({ id }) => id)
-  const values = { ...withdrawal.ending, ...timesOf(Date.now()) }
-  const [ended, , added] = await db.batch(
-    endStatements(db, {
-      ...withdrawal,
-      which: inArray(jobs.id, ids),
-      value: (name) => sql`${Reflect.get(values, name)}`,
-    }),
-  )
+  const withdrawal = { from: 'pending', ending: { status: 'cancelled' } } as const
+  const [ended, , added] = await endJobs(env, ids, withdrawal)
   return { ended, addedEventIds: added.map(({ id }) => id) }
 }
 
-/** The times that the statements use, by their names there. */
-const timesOf = (now: number) => ({
-  now,
-  sweepAt: now + UNQUEUED_AFTER_MS,
-  // Retention deletes the events of older jobs, so that they are not inserted again.
-  oldestJobId: firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS),
-})
+/** Ends those of the jobs that meet the conditions. All are of one organisation. */
+function endJobs(
+  env: Env,
+  jobIds: string[],
+  { from, ending }: JobEnd,
+  required: EndConditions = {},
+) {
+  const now = Date.now()
+  const end = preparedEnd(from, ending, required)
+  return end(jobsBinding(env, jobIds[0] ?? ''), {
+    ...ending,
+    organisationId: required.organisationId,
+    workspaceIds: JSON.stringify(required.workspaceIds),
+    dueAt: required.dueAt?.getTime(),
+    jobIds: JSON.stringify(jobIds),
+    now,
+    sweepAt: now + UNQUEUED_AFTER_MS,
+    // Retention deletes the events of older jobs, so that they are not inserted again.
+    oldestJobId: firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS),
+  })
+}
 
 /** The statements of an end, by the shape of its arguments. The shapes are few. */
 const preparedEnds = new Map<string, ReturnType<typeof prepareEnd>>()
@@ -118,27 +111,11 @@ function preparedEnd(from: JobStatus, ending: JobEnd['ending'], required: EndCon
   return prepared
 }
 
-function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: string[]) {
-  const value = (name: string): SQL => sql`${sql.placeholder(name)}`
-  const which = eq(jobs.id, value('jobId'))
-  const conditions = [
-    required.includes('organisationId') && eq(jobs.organisationId, value('organisationId')),
-    required.includes('dueAt') && eq(jobs.dueAt, value('dueAt')),
-    required.includes('workspaceIds') &&
-      sql`${jobs.workspaceId} in (select value from json_each(${value('workspaceIds')}))`,
-  ].filter((condition) => condition !== false)
-  return preparedBatch((db) => [
-    ...endStatements(db, { from, ending, which, conditions, value }),
-    db
-      .select({
-        organisationId: jobs.organisationId,
-        workspaceId: jobs.workspaceId,
-        status: jobs.status,
-      })
-      .from(jobs)
-      .where(which),
-  ])
-}
+/** A value that `endJobs` passes. */
+const value = (name: string): SQL => sql`${sql.placeholder(name)}`
+
+/** Selects the jobs. */
+const WHICH = sql`${jobs.id} in (select value from json_each(${value('jobIds')}))`
 
 /** A completed job does not keep the failures of its earlier attempts. */
 const NO_FAILURE = {
@@ -147,27 +124,15 @@ const NO_FAILURE = {
   failureAudience: null,
 } satisfies Partial<JobRow>
 
-interface Statements {
-  from: JobStatus
-  ending: JobEnd['ending']
-  /** Selects the jobs. */
-  which: SQL
-  /** What must be true of a job in addition. */
-  conditions?: SQL[]
-  /** The value of a column of `ending` or of `timesOf`. */
-  value: (name: string) => SQL
-}
-
 /** Updates the jobs and inserts their events: one for their webhook URL, one for each added endpoint. */
-function endStatements(db: Database, { from, ending, which, conditions = [], value }: Statements) {
-  const event = {
-    which,
-    status: ending.status,
-    now: value('now'),
-    sweepAt: value('sweepAt'),
-    oldestJobId: value('oldestJobId'),
-  }
-  return [
+function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: string[]) {
+  const conditions = [
+    required.includes('organisationId') && eq(jobs.organisationId, value('organisationId')),
+    required.includes('dueAt') && eq(jobs.dueAt, value('dueAt')),
+    required.includes('workspaceIds') &&
+      sql`${jobs.workspaceId} in (select value from json_each(${value('workspaceIds')}))`,
+  ].filter((condition) => condition !== false)
+  return preparedBatch((db) => [
     db
       .update(jobs)
       .set({
@@ -180,40 +145,38 @@ function endStatements(db: Database, { from, ending, which, conditions = [], val
           durationMs: sql`max(0, ${value('now')} - ${jobs.startedAt})`,
         }),
       })
-      .where(and(which, eq(jobs.status, from), ...conditions))
+      .where(and(WHICH, eq(jobs.status, from), ...conditions))
       .returning(),
-    insertOwnEvents(db, event),
-    insertAddedEvents(db, event),
-  ] as const
-}
-
-/** The jobs that have ended, and the columns of their events. */
-interface EndedJobs {
-  which: SQL
-  status: FinalStatus
-  now: SQL
-  sweepAt: SQL
-  /** Older jobs get no event. */
-  oldestJobId: SQL
+    insertOwnEvents(db, ending.status),
+    insertAddedEvents(db, ending.status),
+    db
+      .select({
+        organisationId: jobs.organisationId,
+        workspaceId: jobs.workspaceId,
+        status: jobs.status,
+      })
+      .from(jobs)
+      .where(WHICH),
+  ])
 }
 
 /** Inserts an event for each of the jobs that has this status and a webhook URL, unless stored. */
-const insertOwnEvents = (db: Database, { which, ...ended }: EndedJobs) =>
+const insertOwnEvents = (db: Database, status: FinalStatus) =>
   db
     .insert(webhookEvents)
     .select(
       db
         .select({
           id: sql<string>`${OWN_EVENT_ID}`.as('id'),
-          ...columns(ended),
+          ...columns(status),
           url: sql<string>`${jobs.webhookUrl}`.as('url'),
-          ...pending(ended),
+          ...PENDING,
           endpointId: sql<string>`nullif(${jobs.testEventFor}, ${DEFAULT_ENDPOINT})`.as(
             'added_endpoint_id',
           ),
         })
         .from(jobs)
-        .where(and(which, isEnded(ended), isNotNull(jobs.webhookUrl))),
+        .where(and(isEnded(status), isNotNull(jobs.webhookUrl))),
     )
     .onConflictDoNothing()
 
@@ -221,7 +184,7 @@ const insertOwnEvents = (db: Database, { which, ...ended }: EndedJobs) =>
  * Inserts an event for each of the jobs that has this status and each enabled endpoint that receives it,
  * unless stored. Returns the ids. Reads one row of a job when its organisation has no added endpoints.
  */
-const insertAddedEvents = (db: Database, { which, ...ended }: EndedJobs) =>
+const insertAddedEvents = (db: Database, status: FinalStatus) =>
   db
     .insert(webhookEvents)
     .select(
@@ -229,22 +192,21 @@ const insertAddedEvents = (db: Database, { which, ...ended }: EndedJobs) =>
         .select({
           id: sql<string>`${OWN_EVENT_ID} || '_' ||
             substr(${webhookEndpoints.id}, ${sql.raw(String(-ENDPOINT_SUFFIX_LENGTH))})`.as('id'), // the same as addedEventIdOf
-          ...columns(ended),
+          ...columns(status),
           url: sql<string>`${webhookEndpoints.url}`.as('url'),
-          ...pending(ended),
+          ...PENDING,
           endpointId: sql<string>`${webhookEndpoints.id}`.as('added_endpoint_id'),
         })
         .from(jobs)
         .innerJoin(webhookEndpoints, eq(webhookEndpoints.organisationId, jobs.organisationId))
         .where(
           and(
-            which,
-            isEnded(ended),
+            isEnded(status),
             isNull(jobs.testEventFor),
             eq(webhookEndpoints.enabled, sql`1`),
             ADDED_BEFORE_END,
             or(isNull(webhookEndpoints.mode), eq(webhookEndpoints.mode, jobs.mode)),
-            sql`instr(${webhookEndpoints.types}, ${`"job.${ended.status}"`}) > 0`,
+            sql`instr(${webhookEndpoints.types}, ${`"job.${status}"`}) > 0`,
           ),
         ),
     )
@@ -260,19 +222,20 @@ const OWN_EVENT_ID = sql`'evt_' || substr(${jobs.id}, 5)` // the same as eventId
 const ADDED_BEFORE_END = sql`${webhookEndpoints.createdAt} <= coalesce(${jobs.completedAt},
   ${jobs.cancelledAt}, ${jobs.startedAt} + ${jobs.durationMs}, ${jobs.createdAt})`
 
-const isEnded = ({ status, oldestJobId }: Omit<EndedJobs, 'which'>) =>
-  and(eq(jobs.status, status), gte(jobs.id, oldestJobId))
+/** Selects those of the jobs that have this status. Old ones get no event. */
+const isEnded = (status: FinalStatus) =>
+  and(WHICH, eq(jobs.status, status), gte(jobs.id, value('oldestJobId')))
 
-const columns = ({ status }: Omit<EndedJobs, 'which'>) => ({
+const columns = (status: FinalStatus) => ({
   organisationId: jobs.organisationId,
   jobId: sql<string>`${jobs.id}`.as('job_id'),
   type: valueFor(`job.${status}` as const, webhookEvents.type),
 })
 
-const pending = ({ now, sweepAt }: Omit<EndedJobs, 'which'>) => ({
+const PENDING = {
   status: valueFor('pending' as const, webhookEvents.status),
   attempts: valueFor(0, webhookEvents.attempts),
-  dueAt: sql<Date>`${now}`.as('due_at'),
-  sweepAt: sql<Date>`${sweepAt}`.as('sweep_at'),
-  createdAt: sql<Date>`${now}`.as('created_at'),
-})
+  dueAt: sql<Date>`${value('now')}`.as('due_at'),
+  sweepAt: sql<Date>`${value('sweepAt')}`.as('sweep_at'),
+  createdAt: sql<Date>`${value('now')}`.as('created_at'),
+}
