@@ -15,20 +15,22 @@ const ROWS_PER_SEARCH = 1_000
 
 type Row = (string | number | Date | null | undefined)[]
 
-const HEADER = [
-  'job_id',
-  'status',
-  'mode',
-  'workspace_id',
-  'workspace',
-  'api_key_id',
-  'api_key',
-  'error_code',
-  'created_at',
-  'completed_at',
-  'duration_ms',
-  'credits',
-]
+/** The cell of each column. @param names of workspaces and API keys by their id */
+const COLUMNS: Record<string, (job: FoundJob, names: Map<string, string>) => Row[number]> = {
+  job_id: ({ id }) => id,
+  status: ({ status }) => status,
+  mode: ({ mode }) => mode,
+  workspace_id: ({ workspaceId }) => workspaceId,
+  workspace: ({ workspaceId }, names) => names.get(workspaceId),
+  api_key_id: ({ apiKeyId }) => (apiKeyId === SUBMITTED_IN_CONSOLE ? null : apiKeyId),
+  api_key: ({ apiKeyId }, names) =>
+    apiKeyId === SUBMITTED_IN_CONSOLE ? 'Console' : names.get(apiKeyId ?? ''),
+  error_code: ({ status, errorCode }) => (status === 'failed' ? errorCode : null),
+  created_at: ({ createdAt }) => createdAt,
+  completed_at: ({ completedAt }) => completedAt,
+  duration_ms: ({ durationMs }) => durationMs,
+  credits: ({ status, mode }) => (status === 'completed' ? creditCost(mode) : 0),
+}
 
 /**
  * Exports the jobs of a search, newest first, and records the export. The first row is the header. A
@@ -66,14 +68,14 @@ async function* pagesOf(
   names: Map<string, string>,
   maxRows: number,
 ): AsyncGenerator<Row[]> {
-  yield [HEADER]
+  yield [Object.keys(COLUMNS)]
   let before: string | null = null
   let left = maxRows
   for (let count = 0; count < MAX_SEARCHES; count++) {
     const limit = Math.min(left, ROWS_PER_SEARCH)
     const cursor = before === null ? undefined : { before }
     const page = await searchJobs({ ...search, cursor, limit })
-    yield page.rows.map((job) => cellsOf(job, names))
+    yield page.rows.map((job) => Object.values(COLUMNS).map((cellOf) => cellOf(job, names)))
     left -= page.rows.length
     before = page.older
     if (before === null) return
@@ -88,18 +90,3 @@ async function* pagesOf(
     ],
   ]
 }
-
-const cellsOf = (job: FoundJob, names: Map<string, string>): Row => [
-  job.id,
-  job.status,
-  job.mode,
-  job.workspaceId,
-  names.get(job.workspaceId),
-  job.apiKeyId === SUBMITTED_IN_CONSOLE ? null : job.apiKeyId,
-  job.apiKeyId === SUBMITTED_IN_CONSOLE ? 'Console' : names.get(job.apiKeyId ?? ''),
-  job.status === 'failed' ? job.errorCode : null,
-  job.createdAt,
-  job.completedAt,
-  job.durationMs,
-  job.status === 'completed' ? creditCost(job.mode) : 0,
-]
