@@ -20,7 +20,7 @@ import type { Plane } from './plane.ts'
 import { ANALYSIS_SIDE, ramp, shrink, type Raster } from './raster.ts'
 import { CompositionError } from './composition-error.ts'
 import { readScene } from './scene.ts'
-import { BECOMES, planUncovering, uncover } from './uncover.ts'
+import { BECOMES, groundIn, planUncovering, uncover } from './uncover.ts'
 
 export interface Composition {
   picture: Raster
@@ -82,6 +82,7 @@ export async function compose(
     perception.pose,
     coverage(layers, order),
     isUpper(garment) ? wornAs(layers, body) : garment.kind,
+    layers.reach,
   )
   if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes, body.size)
   const covered = coverage(layers, order)
@@ -90,7 +91,8 @@ export async function compose(
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
   const shade = shadeOf(lab, parsing, label, body.size)
-  await draw(photo, layers, order, { covered, parsing, body, shade })
+  const light = { covered, showsGround: groundIn(plan, parsing), body, shade }
+  await draw(photo, layers, order, light)
   const { reach, stretches } = layers
   const steps = { before, perception, parsing, body, garment, covered, reach, stretches }
   const assessment = await assess(before, photo, { ...steps, perceiver })
@@ -147,7 +149,8 @@ const SHADOW = { from: 0.15, full: 0.5 }
 
 interface Light {
   covered: Plane
-  parsing: Parsing
+  /** Whether the ground is seen at a pixel of the analysis. */
+  showsGround(i: number): boolean
   body: Body
   shade: Plane
 }
@@ -156,7 +159,7 @@ async function draw(
   photo: Raster,
   layers: Layers,
   order: Order,
-  { covered, parsing, body, shade }: Light,
+  { covered, showsGround, body, shade }: Light,
 ): Promise<void> {
   await pause()
   const grain = grainOf(photo)
@@ -167,7 +170,7 @@ async function draw(
     {
       cover: covered,
       strength: TORSO_SHADOW,
-      receives: (i) => (parsing.labels[i] === LABEL.ground ? 0 : 1),
+      receives: (i) => (showsGround(i) ? 0 : 1),
     },
     body.size,
   )

@@ -7,7 +7,9 @@ import { fitUpper } from './fit/upper.ts'
 import { torsoChart, tubeChart, type Chart, type UpperShape } from './garment-chart.ts'
 import { isUpper, type Garment, type LowerGarment, type UpperGarment } from './garment.ts'
 import { pause } from './pause.ts'
-import { lerp, type Raster } from './raster.ts'
+import { distance } from './lines.ts'
+import { lerp, type Point, type Raster } from './raster.ts'
+import { roundCorner } from './round-shoulders.ts'
 import type { Scene } from './scene.ts'
 import { clear, createWarpMap, layPatch, render, type WarpMap } from './warp.ts'
 
@@ -32,10 +34,8 @@ export async function drape(
 ): Promise<Layers> {
   const canvas: Canvas = {
     create: () => createWarpMap(photo.width, photo.height),
-    enlarge: (chart) => (across, along) => {
-      const point = chart(across, along)
-      return { x: point.x * scale, y: point.y * scale }
-    },
+    scale,
+    enlarge: (chart) => (across, along) => scaledBy(scale, chart(across, along)),
   }
   return isUpper(garment)
     ? drapeUpper(garment, body, scene, canvas)
@@ -45,8 +45,11 @@ export async function drape(
 /** The samples of the distortion on the longer side of a picture. */
 const STRETCH_SAMPLES = 128
 
+const scaledBy = (scale: number, { x, y }: Point): Point => ({ x: x * scale, y: y * scale })
+
 interface Canvas {
   create(): WarpMap
+  scale: number
   /** A chart in pixels of the photo. */
   enlarge(chart: Chart): Chart
 }
@@ -85,6 +88,8 @@ async function drapeLower(
 /** The sleeve is drawn in bands, whose margin grows from the shoulder to the cuff, in widths of the sleeve. */
 const SLEEVE_BANDS = 14
 const SLEEVE_MARGIN = { least: 0.02, most: 0.12 }
+/** The radius of a shoulder in body sizes, and the most of it as a share of the shoulder's length. */
+const ROUND = { radius: 0.14, most: 0.4 }
 /** A sleeve is drawn a little beyond its cuff, where its edge is soft. */
 const SLEEVE_END = 1.05
 
@@ -92,7 +97,7 @@ async function drapeUpper(
   garment: UpperGarment,
   body: Body,
   scene: Scene,
-  { create, enlarge }: Canvas,
+  { create, scale, enlarge }: Canvas,
 ): Promise<Layers> {
   const shape = fitUpper(garment, body, scene)
   await pause()
@@ -117,6 +122,12 @@ async function drapeUpper(
   laySleeves(map, garment, shape, enlarge)
   await pause()
   const sleeves = await render(map, garment.picture)
+  for (const side of ['left', 'right'] as const) {
+    const { neck, shoulder, sleeve } = shape[side]
+    if (!sleeve) continue
+    const radius = Math.min(ROUND.radius * body.size, ROUND.most * distance(neck, shoulder))
+    roundCorner([torso, sleeves], scaledBy(scale, shoulder), radius * scale)
+  }
   return { ...layers, sleeves, stretches: [...stretches, ...distortion(map)] }
 }
 

@@ -1,4 +1,4 @@
 // Removes old clothing beside the new garment and shows what would be there instead.
-export { BECOMES } from './uncover/becomes.ts'
+export { BECOMES, groundIn } from './uncover/becomes.ts'
 export { planUncovering } from './uncover/plan.ts'
 export { uncover } from './uncover/paint.ts'

@@ -3,7 +3,7 @@ import { LABEL, type Parsing } from '../src/parsing.ts'
 import { JOINTS, type Joint, type Pose } from '../src/perception.ts'
 import { createPlane, type Plane } from '../src/plane.ts'
 import type { Raster } from '../src/raster.ts'
-import { BECOMES, planUncovering, uncover } from '../src/uncover.ts'
+import { BECOMES, groundIn, planUncovering, uncover } from '../src/uncover.ts'
 
 type Colour = readonly [number, number, number]
 const SKIN: Colour = [224, 176, 148]
@@ -93,6 +93,32 @@ describe('uncover', () => {
     expect(gap(pixel(photo, 50, 130), SKIN)).toBeLessThan(45)
     expect(gap(pixel(photo, 150, 150), SKIN)).toBeLessThan(45)
     expect(gap(pixel(photo, 37, 165), [200, 205, 216])).toBeLessThan(12)
+  })
+
+  it('names ground that is painted and ground that stays', async () => {
+    const { parsing } = drawPerson(true)
+    const plan = await planUncovering(parsing, poseOf(), vest(), 'top')
+    const isGround = groundIn(plan, parsing)
+    const [painted, stays, skin, garment] = [
+      165 * WIDTH + 37,
+      5,
+      130 * WIDTH + 50,
+      150 * WIDTH + 100,
+    ]
+    expect([painted, stays, skin, garment].map(isGround)).toEqual([true, true, false, false])
+  })
+
+  it('shows the ground where a bare arm stands out beside a new sleeve', async () => {
+    const { parsing } = drawPerson(true)
+    for (let y = 72; y < 170; y++) parsing.labels.fill(LABEL.skin, y * WIDTH + 36, y * WIDTH + 60)
+    const covered = vest()
+    for (let y = 76; y < 165; y++) covered.data.fill(1, y * WIDTH + 40, y * WIDTH + 66)
+    const becomes = async (reach: readonly [number, number]) => {
+      const plan = await planUncovering(parsing, poseOf(), covered, 'top', reach)
+      return [120, 180].map((y) => plan.becomes[y * WIDTH + 38])
+    }
+    expect(await becomes([0.9, 0])).toEqual([BECOMES.ground, BECOMES.keep])
+    expect(await becomes([0, 0.9])).toEqual([BECOMES.keep, BECOMES.keep])
   })
 
   it('leaves no old cloth beside the new garment', async () => {

@@ -1,5 +1,5 @@
 // The result of planning.
-import { LABEL } from '../parsing.ts'
+import { LABEL, type Parsing } from '../parsing.ts'
 import type { Size } from '../raster.ts'
 
 /** What one pixel of old clothing must become. */
@@ -13,3 +13,9 @@ export interface UncoverPlan extends Size {
 /** Whether a label is one of clothing. */
 export const isClothes = (label: number | undefined) =>
   label === LABEL.top || label === LABEL.bottom
+
+/** Tells where the ground is seen, painted or not. */
+export const groundIn =
+  ({ becomes }: UncoverPlan, { labels }: Parsing) =>
+  (at: number) =>
+    becomes[at] === BECOMES.keep ? labels[at] === LABEL.ground : becomes[at] === BECOMES.ground

@@ -6,6 +6,7 @@ import { median, type Plane } from '../plane.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import { numberPieces } from '../pieces.ts'
 import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
+import { clearBesideSleeves } from './beside-sleeves.ts'
 import { bodySize, labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
 import { reachUnder, roundOutline, tidy } from './smooth-plan.ts'
 import { withoutStrays } from './strays.ts'
@@ -48,12 +49,14 @@ const SOFT_EDGE = 2
  * new trousers, the skirt of a dress under a new top) stays.
  *
  * @param covered the alpha of the new garment
+ * @param reach the share of the left and the right arm that its sleeves cover
  */
 export async function planUncovering(
   original: Parsing,
   pose: Pose,
   covered: Plane,
   kind: GarmentKind,
+  reach: readonly [number, number] = [0, 0],
 ): Promise<UncoverPlan> {
   const parsing = withoutStrays(original, bodySize(pose))
   await pause()
@@ -88,6 +91,7 @@ export async function planUncovering(
       plan.becomes[at] = decide(scene, x + 0.5, y + 0.5, label)
     }
   }
+  clearBesideSleeves(plan, parsing, covered, arms, reach, torso.size)
   await pause()
   tidy(plan)
   await pause()
