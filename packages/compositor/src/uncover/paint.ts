@@ -40,7 +40,7 @@ export async function uncover(
   const keeps = (at: number) => plan.becomes[at] === BECOMES.keep
   const { isClear, isFace } = clearSkin(parsing, keeps)
   await pause()
-  const model = learnSkin(small, isClear, isFace, limbs)
+  const model = learnSkin(small, isClear, isFace)
   if (!model && plan.becomes.includes(BECOMES.skin)) return false
   await pause()
   const { becomes, stays } = await withRim(plan, parsing, small, model, limbs, torso)

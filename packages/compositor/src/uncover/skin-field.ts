@@ -8,7 +8,7 @@ import { placeIn, type Limb } from './limbs.ts'
 import { localColours } from './local-colours.ts'
 import { membrane } from './membrane.ts'
 import { distanceTo } from '../distance.ts'
-import type { SkinModel } from './skin-model.ts'
+import { limbShade, type SkinModel } from './skin-model.ts'
 import { createChannels, type Channels, type Small } from './small.ts'
 import type { Torso } from './torso.ts'
 
@@ -70,8 +70,7 @@ export async function skinField(
     const real = lab && model.isLike(lab, ALIKE)
     if (!real && near[at]! > (labels[at] === LABEL.skin ? BRIDGE : AROUND)) continue
     domain[at] = 1
-    const L =
-      model.tone + shadeAt(model, limbs, torso, (at % width) + 0.5, Math.floor(at / width) + 0.5)
+    const L = model.tone + shadeAt(limbs, torso, (at % width) + 0.5, Math.floor(at / width) + 0.5)
     prior[at] = L
     if (!real) continue
     known[at] = 1
@@ -96,13 +95,7 @@ const OUTSIDE = 3
 const ROOT = { from: 0.02, to: 0.45 }
 
 /** The lightness of a place relative to the tone: round limbs, a flatter trunk. */
-function shadeAt(
-  model: SkinModel,
-  limbs: readonly Limb[],
-  torso: Torso,
-  x: number,
-  y: number,
-): number {
+function shadeAt(limbs: readonly Limb[], torso: Torso, x: number, y: number): number {
   let L = trunkShade(torso, x, y)
   let nearest = -Infinity
   for (const limb of limbs) {
@@ -110,7 +103,7 @@ function shadeAt(
     if (!place || place.inside < Math.max(nearest, -OUTSIDE)) continue
     nearest = place.inside
     const share = ramp(place.at, ROOT.from, ROOT.to) * ramp(place.inside, -OUTSIDE, 1)
-    L = lerp(L, model.shade(limb, place.across) + alongShade(place.at), share)
+    L = lerp(L, limbShade(limb, place.across) + alongShade(place.at), share)
   }
   return L
 }

@@ -2,7 +2,7 @@
 import type { LabColour } from '../oklab.ts'
 import { median, percentile } from '../plane.ts'
 import { clamp } from '../raster.ts'
-import { placeIn, type Limb } from './limbs.ts'
+import type { Limb } from './limbs.ts'
 import { labAt, type Small } from './small.ts'
 
 export interface SkinModel {
@@ -10,18 +10,8 @@ export interface SkinModel {
   tone: number
   /** Oklab a and b at a lightness. */
   chroma(lightness: number): [number, number]
-  /** Lightness relative to the middle of the limb; `across` from −1 to 1. */
-  shade(limb: Limb, across: number): number
   /** Whether the colour could be skin of this person, also in shadow or light. */
   isLike(colour: LabColour, tolerance: number): boolean
-}
-
-interface Sample {
-  L: number
-  a: number
-  b: number
-  limb: Limb | null
-  across: number
 }
 
 // Chosen by experiment on the development photographs; lightness, a and b are Oklab's.
@@ -34,8 +24,6 @@ const LIGHTEST = 0.98
 /** How much darker or lighter than those ends skin in shadow or light can be. */
 const SHADOW = 0.16
 const HIGHLIGHT = 0.08
-/** The part of a limb, as on its axis, whose shading is learned: without the shoulder and the hand. */
-const LEARNED = { from: 0.2, to: 1.9 }
 /** How far from the median of lightness, and of a and b, samples are skin. */
 const OUTLIER = { lightness: 0.22, hue: 0.05 }
 /** Draws the slope of a line to the mean: a variance of the lightness. */
@@ -50,26 +38,21 @@ export function learnSkin(
   small: Small,
   usable: (at: number) => boolean,
   second: (at: number) => boolean,
-  limbs: readonly Limb[],
 ): SkinModel | null {
-  let samples = collect(small, usable, limbs)
-  if (samples.length < 4 * MIN_SAMPLES) samples = [...samples, ...collect(small, second, limbs)]
+  let samples = collect(small, usable)
+  if (samples.length < 4 * MIN_SAMPLES) samples = [...samples, ...collect(small, second)]
   samples = withoutOutliers(samples)
   if (samples.length < MIN_SAMPLES) return null
-  const lightness = samples.map(({ L }) => L)
+  const lightness = samples.map(([L]) => L)
   const tone = percentile(lightness, TONE)
   const [low, high] = [percentile(lightness, DARKEST), percentile(lightness, LIGHTEST)]
-  const a = lineOf(samples.map(({ L, a }) => [L, a]))
-  const b = lineOf(samples.map(({ L, b }) => [L, b]))
-  const shades = learnShades(samples, limbs)
+  const a = lineOf(samples.map(([L, a]) => [L, a]))
+  const b = lineOf(samples.map(([L, , b]) => [L, b]))
   return {
     tone,
     chroma(lightness) {
       const L = clamp(lightness, low, high)
       return [a(L), b(L)]
-    },
-    shade(limb, across) {
-      return dot(shades.get(limb) ?? DEFAULT, featuresOf(limb, across))
     },
     isLike([L, colourA, colourB], tolerance) {
       if (L < low - SHADOW || L > high + HIGHLIGHT) return false
@@ -78,39 +61,21 @@ export function learnSkin(
   }
 }
 
-function collect(small: Small, usable: (at: number) => boolean, limbs: readonly Limb[]): Sample[] {
-  const { width, height } = small
+function collect(small: Small, usable: (at: number) => boolean): LabColour[] {
   const places: number[] = []
-  for (let at = 0; at < width * height; at++) if (usable(at)) places.push(at)
+  for (let at = 0; at < small.width * small.height; at++) if (usable(at)) places.push(at)
   const step = Math.max(1, Math.ceil(places.length / MAX_SAMPLES))
-  const samples: Sample[] = []
-  for (let i = 0; i < places.length; i += step) {
-    const at = places[i]!
-    const [L, a, b] = labAt(small, at)
-    let limb: Limb | null = null
-    let across = 0
-    for (const candidate of limbs) {
-      const place = placeIn(candidate, (at % width) + 0.5, Math.floor(at / width) + 0.5)
-      if (!place || place.inside < 0) continue
-      if (place.at < LEARNED.from || place.at > LEARNED.to) continue
-      limb = candidate
-      across = place.across
-    }
-    samples.push({ L, a, b, limb, across })
-  }
-  return samples
+  return places.filter((_, i) => i % step === 0).map((at) => labAt(small, at))
 }
 
 /** Leaves out lips, nails, jewellery and what is not skin. */
-function withoutOutliers(samples: readonly Sample[]): Sample[] {
+function withoutOutliers(samples: readonly LabColour[]): LabColour[] {
   if (samples.length === 0) return []
-  const L = median(samples.map((sample) => sample.L))
-  const a = median(samples.map((sample) => sample.a))
-  const b = median(samples.map((sample) => sample.b))
+  const [L, a, b] = [0, 1, 2].map((c) => median(samples.map((sample) => sample[c]!)))
   return samples.filter(
     (sample) =>
-      Math.abs(sample.L - L) < OUTLIER.lightness &&
-      Math.hypot(sample.a - a, sample.b - b) < OUTLIER.hue,
+      Math.abs(sample[0] - L!) < OUTLIER.lightness &&
+      Math.hypot(sample[1] - a!, sample[2] - b!) < OUTLIER.hue,
   )
 }
 
@@ -130,69 +95,9 @@ function lineOf(pairs: [number, number][]): (x: number) => number {
   return (at) => y + slope * (at - x)
 }
 
-/** The factors of u, of u towards the body, of u² and of u⁶. */
-type Shade = [slope: number, inner: number, bulge: number, rim: number]
-/** Means over photographs in studio light. Towards the body arms are darker. */
-const DEFAULT: Shade = [0, -0.03, -0.055, -0.045]
-/** How many samples weigh as much as the expectation. */
-const TRUST = 60
-/** The mean of the squared factors, which turns samples into the weight of an expectation. */
-const MEAN_SQUARE = 0.3
-/** The fewest samples of a limb that are learned from, and the rounds of the regression. */
-const MIN_LIMB_SAMPLES = 20
-const ROUNDS = 40
-/** The least and the most of each factor. */
-const RANGES = [
-  [-0.1, 0.1],
-  [-0.1, 0.03],
-  [-0.13, 0],
-  [-0.12, 0],
-] as const
+/** Means over photographs in studio light, at the edges of a limb: towards the body it is darker, and it is round. */
+const SHADE = { inner: -0.03, bulge: -0.055, rim: -0.045 }
 
-function learnShades(samples: readonly Sample[], limbs: readonly Limb[]): Map<Limb, Shade> {
-  const shades = new Map<Limb, Shade>()
-  const onLimbs = samples.filter(({ limb }) => limb !== null)
-  const common = fit(onLimbs, DEFAULT)
-  for (const limb of limbs) {
-    const own = onLimbs.filter((sample) => sample.limb === limb)
-    shades.set(limb, fit(own, common))
-  }
-  return shades
-}
-
-/** Ridge regression of lightness around the expected factors, by coordinate descent on the sums of products. */
-function fit(samples: readonly Sample[], expected: Shade): Shade {
-  const shade: Shade = [...expected]
-  if (samples.length < MIN_LIMB_SAMPLES) return shade
-  // Of the features with each other, of each with lightness, and of each with 1.
-  const products = [0, 1, 2, 3].map(() => new Float64Array(4))
-  const withL = new Float64Array(4)
-  const sums = new Float64Array(4)
-  let sumL = 0
-  for (const { limb, across, L } of samples) {
-    const f = featuresOf(limb!, across)
-    sumL += L
-    for (let c = 0; c < 4; c++) {
-      withL[c]! += L * f[c]!
-      sums[c]! += f[c]!
-      for (let k = 0; k < 4; k++) products[c]![k]! += f[c]! * f[k]!
-    }
-  }
-  for (let round = 0; round < ROUNDS; round++) {
-    const base = (sumL - dot(shade, sums)) / samples.length
-    for (let c = 0; c < 4; c++) {
-      const square = products[c]![c]!
-      const rest = withL[c]! - base * sums[c]! - dot(shade, products[c]!) + shade[c]! * square
-      shade[c] = (TRUST * MEAN_SQUARE * expected[c]! + rest) / (TRUST * MEAN_SQUARE + square)
-    }
-  }
-  return RANGES.map(([least, most], c) => clamp(shade[c]!, least, most)) as Shade
-}
-
-function featuresOf({ inner }: Limb, u: number): Shade {
-  const u2 = u * u
-  return [u, u * inner, u2, u2 * u2 * u2]
-}
-
-const dot = (shade: Shade, f: ArrayLike<number>) =>
-  shade[0] * f[0]! + shade[1] * f[1]! + shade[2] * f[2]! + shade[3] * f[3]!
+/** Lightness relative to the middle of the limb; `across` from −1 to 1. */
+export const limbShade = ({ inner }: Limb, across: number) =>
+  SHADE.inner * across * inner + SHADE.bulge * across ** 2 + SHADE.rim * across ** 6
