@@ -136,7 +136,7 @@ const scaled = ([root, bend, end]: Readonly<Limb['radii']>, size: number): Limb[
 ]
 
 /** The search for the arm's outline, and the result's limits, in half-widths of the arm. */
-const ARM_OUTLINE = { steps: 24, start: 0.4, end: 1.5, least: 0.75, most: 1.3 }
+const ARM_OUTLINE = { steps: 24, start: 0.4, end: 1.5, least: 0.62, most: 1.2 }
 
 function armOutlineOf(sight: Sight, arm: Limb, sign: -1 | 1): BodySide['armOutline'] {
   const { steps, start, end, least, most } = ARM_OUTLINE

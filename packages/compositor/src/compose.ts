@@ -91,7 +91,7 @@ export async function compose(
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
   const shade = shadeOf(lab, parsing, label, body.size)
-  const light = { covered, showsGround: groundIn(plan, parsing), body, shade }
+  const light = { covered, showsGround: groundIn(plan, parsing.labels), body, shade }
   await draw(photo, layers, order, light)
   const { reach, stretches } = layers
   const steps = { before, perception, parsing, body, garment, covered, reach, stretches }

@@ -89,7 +89,7 @@ async function drapeLower(
 const SLEEVE_BANDS = 14
 const SLEEVE_MARGIN = { least: 0.02, most: 0.12 }
 /** The radius of a shoulder in body sizes, and the most of it as a share of the shoulder's length. */
-const ROUND = { radius: 0.14, most: 0.4 }
+const ROUND = { radius: 0.16, most: 0.4 }
 /** A sleeve is drawn a little beyond its cuff, where its edge is soft. */
 const SLEEVE_END = 1.05
 

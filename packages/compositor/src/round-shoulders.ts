@@ -2,8 +2,9 @@
 import { distanceTo } from './distance.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 
-/** The side of the part that is looked at, in radii from the corner. */
-const WINDOW = 3
+/** How far around the corner the cloth is read and changed, in radii: nearer to the edge discs are not seen. */
+const WINDOW = 2.5
+const CHANGED = 1.5
 /** The alpha from which on cloth is seen: half of full. */
 const SEEN = 128
 
@@ -16,14 +17,15 @@ export function roundCorner(layers: readonly Raster[], corner: Point, radius: nu
     width: clamp(Math.round(corner.x + WINDOW * radius), 0, width) - left,
     height: clamp(Math.round(corner.y + WINDOW * radius), 0, height) - top,
   }
-  if (part.width < 1 || part.height < 1) return
   const alphaAt = (at: number) =>
     ((top + Math.floor(at / part.width)) * width + left + (at % part.width)) * 4 + 3
   const fromEdge = distanceTo(part, (at) => layers.every(({ data }) => data[alphaAt(at)]! < SEEN))
   const fromDisc = distanceTo(part, (at) => fromEdge[at]! > radius)
-  for (const [at, away] of fromDisc.entries()) {
-    const share = radius + 1 - away
+  for (let at = 0; at < fromDisc.length; at++) {
+    const share = radius + 1 - fromDisc[at]!
     if (share >= 1) continue
+    const [x, y] = [left + (at % part.width), top + Math.floor(at / part.width)]
+    if (Math.max(Math.abs(x - corner.x), Math.abs(y - corner.y)) > CHANGED * radius) continue
     for (const { data } of layers) data[alphaAt(at)]! *= Math.max(0, share)
   }
 }

@@ -37,6 +37,15 @@ describe('roundCorner', () => {
     expect(alpha(layer, 40, 21)).toBe(255)
   })
 
+  it('changes nothing far from the corner', () => {
+    const layer = layerOf(20, 20, 90, 80)
+    for (let y = 0; y < 80; y++) layer.data[(y * 100 + 42) * 4 + 3] = 0
+    const before = layer.data.slice()
+    roundCorner([layer], { x: 20, y: 20 }, 10)
+    for (const x of [41, 43]) expect(alpha(layer, x, 21)).toBe(before[(21 * 100 + x) * 4 + 3])
+    expect(alpha(layer, 20, 20)).toBe(0)
+  })
+
   it('endures a corner outside of the picture', () => {
     const layer = layerOf(0, 0, 100, 80)
     roundCorner([layer], { x: -50, y: -50 }, 8)

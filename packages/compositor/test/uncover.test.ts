@@ -98,7 +98,7 @@ describe('uncover', () => {
   it('names ground that is painted and ground that stays', async () => {
     const { parsing } = drawPerson(true)
     const plan = await planUncovering(parsing, poseOf(), vest(), 'top')
-    const isGround = groundIn(plan, parsing)
+    const isGround = groundIn(plan, parsing.labels)
     const [painted, stays, skin, garment] = [
       165 * WIDTH + 37,
       5,
@@ -119,6 +119,16 @@ describe('uncover', () => {
     }
     expect(await becomes([0.9, 0])).toEqual([BECOMES.ground, BECOMES.keep])
     expect(await becomes([0, 0.9])).toEqual([BECOMES.keep, BECOMES.keep])
+  })
+
+  it('shows no bare arm beside a new sleeve that is narrower than the old one', async () => {
+    const { parsing } = drawPerson(true)
+    const covered = vest()
+    for (let y = 76; y < 165; y++) covered.data.fill(1, y * WIDTH + 45, y * WIDTH + 66)
+    const becomes = async (reach: readonly [number, number]) =>
+      (await planUncovering(parsing, poseOf(), covered, 'top', reach)).becomes[130 * WIDTH + 42]
+    expect(await becomes([0, 0])).toBe(BECOMES.skin)
+    expect(await becomes([0.9, 0])).toBe(BECOMES.ground)
   })
 
   it('leaves no old cloth beside the new garment', async () => {

@@ -1,5 +1,5 @@
 // The result of planning.
-import { LABEL, type Parsing } from '../parsing.ts'
+import { LABEL } from '../parsing.ts'
 import type { Size } from '../raster.ts'
 
 /** What one pixel of old clothing must become. */
@@ -16,6 +16,6 @@ export const isClothes = (label: number | undefined) =>
 
 /** Tells where the ground is seen, painted or not. */
 export const groundIn =
-  ({ becomes }: UncoverPlan, { labels }: Parsing) =>
+  ({ becomes }: UncoverPlan, labels: Uint8Array) =>
   (at: number) =>
     becomes[at] === BECOMES.keep ? labels[at] === LABEL.ground : becomes[at] === BECOMES.ground

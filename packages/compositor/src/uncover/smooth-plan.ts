@@ -1,7 +1,7 @@
 // Evens out the borders of a plan.
 import { LABEL } from '../parsing.ts'
 import { createPlane, type Plane } from '../plane.ts'
-import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
+import { BECOMES, groundIn, isClothes, type UncoverPlan } from './becomes.ts'
 import type { Torso } from './torso.ts'
 import { clamp } from '../raster.ts'
 import { blur } from '../smoothing.ts'
@@ -74,8 +74,7 @@ export function roundOutline(
   { size, shoulderY }: Torso,
 ): void {
   const { width, height, becomes } = plan
-  const isGround = (at: number) =>
-    becomes[at] === BECOMES.ground || (becomes[at] === BECOMES.keep && labels[at] === LABEL.ground)
+  const isGround = groundIn(plan, labels)
   for (let round = 0; round < 2; round++) {
     const body = createPlane(width, height)
     for (let at = 0; at < body.data.length; at++) body.data[at] = isGround(at) ? 0 : 1

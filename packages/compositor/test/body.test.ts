@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { readBody } from '../src/body.ts'
+import { JOINTS, type Joint, type Pose } from '../src/perception.ts'
+import { createPlane } from '../src/plane.ts'
+
+const WIDTH = 200
+const HEIGHT = 300
+
+const PLACES: Partial<Record<(typeof JOINTS)[number], [number, number]>> = {
+  rightShoulder: [62, 82],
+  leftShoulder: [138, 82],
+  rightElbow: [62, 132],
+  leftElbow: [138, 132],
+  rightWrist: [62, 182],
+  leftWrist: [138, 182],
+  rightHip: [82, 200],
+  leftHip: [118, 200],
+}
+
+/** A person from the front whose arms, with what they wear, reach so far outwards from their axes. */
+function bodyWithArms(out: number) {
+  const person = createPlane(WIDTH, HEIGHT)
+  for (let y = 70; y < 200; y++) person.data.fill(1, y * WIDTH + 62 - out, y * WIDTH + 138 + out)
+  const pose = Object.fromEntries(
+    JOINTS.map((name): [string, Joint] => {
+      const place = PLACES[name]
+      return [name, place ? { x: place[0], y: place[1], score: 0.9 } : { x: 0, y: 0, score: 0 }]
+    }),
+  ) as Pose
+  const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
+  return readBody({ pose, person, face: null, box: null }, parsing)
+}
+
+describe('armOutline', () => {
+  it('follows an arm that is thinner than usual', () => {
+    const { left, right } = bodyWithArms(9)
+    for (const side of [left, right]) {
+      expect(side.armOutline(0.3) / side.arm.radii[0]).toBeGreaterThan(0.6)
+      expect(side.armOutline(0.3)).toBeLessThan(10)
+    }
+  })
+
+  it('does not follow a wide old sleeve', () => {
+    const { left, right } = bodyWithArms(40)
+    for (const side of [left, right]) {
+      expect(side.armOutline(0)).toBeLessThanOrEqual(1.2 * side.arm.radii[0])
+    }
+  })
+})
