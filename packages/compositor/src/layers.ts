@@ -122,11 +122,11 @@ async function drapeUpper(
   laySleeves(map, garment, shape, enlarge)
   await pause()
   const sleeves = await render(map, garment.picture)
-  for (const side of ['left', 'right'] as const) {
-    const { neck, shoulder, sleeve } = shape[side]
+  for (const { neck, shoulder, sleeve } of [shape.left, shape.right]) {
     if (!sleeve) continue
     const radius = Math.min(ROUND.radius * body.size, ROUND.most * distance(neck, shoulder))
-    roundCorner([torso, sleeves], scaledBy(scale, shoulder), radius * scale)
+    const [corner, inner] = [scaledBy(scale, shoulder), scaledBy(scale, neck)]
+    roundCorner([torso, sleeves], corner, inner, radius * scale)
   }
   return { ...layers, sleeves, stretches: [...stretches, ...distortion(map)] }
 }

@@ -16,7 +16,7 @@ const alpha = ({ data }: Raster, x: number, y: number) => data[(y * 100 + x) * 4
 describe('roundCorner', () => {
   it('rounds the corner of layers together, and no edge between them', () => {
     const [torso, sleeve] = [layerOf(40, 20, 90, 80), layerOf(20, 20, 40, 80)]
-    roundCorner([torso, sleeve], { x: 20, y: 20 }, 10)
+    roundCorner([torso, sleeve], { x: 20, y: 20 }, { x: 70, y: 20 }, 10)
     expect(alpha(sleeve, 20, 20)).toBe(0)
     expect(alpha(sleeve, 21, 22)).toBe(0)
     expect(alpha(sleeve, 24, 24)).toBeGreaterThan(200)
@@ -32,7 +32,7 @@ describe('roundCorner', () => {
   it('removes what stands out and is thinner than the disc', () => {
     const layer = layerOf(20, 20, 90, 80)
     for (let y = 10; y < 20; y++) layer.data[(y * 100 + 40) * 4 + 3] = 255
-    roundCorner([layer], { x: 40, y: 20 }, 10)
+    roundCorner([layer], { x: 40, y: 20 }, { x: 85, y: 20 }, 10)
     expect(alpha(layer, 40, 15)).toBe(0)
     expect(alpha(layer, 40, 21)).toBe(255)
   })
@@ -41,14 +41,22 @@ describe('roundCorner', () => {
     const layer = layerOf(20, 20, 90, 80)
     for (let y = 0; y < 80; y++) layer.data[(y * 100 + 42) * 4 + 3] = 0
     const before = layer.data.slice()
-    roundCorner([layer], { x: 20, y: 20 }, 10)
+    roundCorner([layer], { x: 20, y: 20 }, { x: 70, y: 20 }, 10)
     for (const x of [41, 43]) expect(alpha(layer, x, 21)).toBe(before[(21 * 100 + x) * 4 + 3])
+    expect(alpha(layer, 20, 20)).toBe(0)
+  })
+
+  it('does not round the neck', () => {
+    const layer = layerOf(20, 20, 50, 80)
+    roundCorner([layer], { x: 20, y: 20 }, { x: 49, y: 20 }, 10)
+    expect(alpha(layer, 49, 20)).toBe(255)
+    expect(alpha(layer, 36, 20)).toBe(255)
     expect(alpha(layer, 20, 20)).toBe(0)
   })
 
   it('endures a corner outside of the picture', () => {
     const layer = layerOf(0, 0, 100, 80)
-    roundCorner([layer], { x: -50, y: -50 }, 8)
+    roundCorner([layer], { x: -50, y: -50 }, { x: 0, y: -50 }, 8)
     expect(layer.data).toEqual(layerOf(0, 0, 100, 80).data)
   })
 })

@@ -11,10 +11,7 @@ const OUTSIDE = -4
 /** How far above the cuff the rim ends, as on the arm's axis. */
 const ABOVE_CUFF = 0.12
 
-/**
- * Lets the ground replace skin, real or planned, at the outer edge of an arm, beside the sleeve that covers the arm.
- * @param reach the share of the left and the right arm that sleeves cover
- */
+/** Lets the ground replace skin, real or planned, at the outer edge of an arm that a sleeve covers to its `reach`. */
 export function clearBesideSleeves(
   { width, becomes }: UncoverPlan,
   parsing: Parsing,
