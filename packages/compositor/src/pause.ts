@@ -1,11 +1,21 @@
 // Lets the other requests of an isolate run during a composition, which has seconds of work.
 
-/** Short, since a composition has some 200 pauses. */
-const PAUSE_MS = 1
+/**
+ * How long a pause waits, ms: until the events that are ready are handled, or longer, for the next steps of other
+ * work that ran lately. A composition has some 200 pauses, and a timer of 1 ms takes twice as long as one of 0.
+ */
+const WAIT_MS = { idle: 0, busy: 1 }
+/** In how many pauses other work was not seen before it is over. */
+const IDLE_PAUSES = 40
+/** A pause that takes longer than its wait and this has let other work run, ms: the clock shows whole milliseconds. */
+const TOLERANCE_MS = 2
 /** How often a pause is repeated in which other work used the thread: a request is handled in several steps. */
 const MAX_REPEATS = 10
 /** How many pixels of a photo a loop works on between two pauses: some 5 ms. */
 const PIXELS_BETWEEN_PAUSES = 100_000
+
+/** How many pauses wait longer. */
+let busyPauses = 0
 
 /**
  * Gives the thread to what waits for it, until it is idle, for some 20 ms at most: a request that has begun is
@@ -14,10 +24,14 @@ const PIXELS_BETWEEN_PAUSES = 100_000
  */
 export async function pause(): Promise<void> {
   for (let repeats = 0; repeats <= MAX_REPEATS; repeats++) {
+    const waitMs = busyPauses > 0 ? WAIT_MS.busy : WAIT_MS.idle
     const startedAt = Date.now()
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-    const wasIdle = Date.now() - startedAt <= PAUSE_MS + 1
-    if (wasIdle) return
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    if (Date.now() - startedAt <= waitMs + TOLERANCE_MS) {
+      busyPauses = Math.max(0, busyPauses - 1)
+      return
+    }
+    busyPauses = IDLE_PAUSES
   }
 }
 
