@@ -6,6 +6,9 @@ import { fakeUpstream } from './support/upstream.ts'
 import { finished, ledgerOf, newOrganisation, readJob, submit } from './support/world.ts'
 import garment from '../samples/garment.png'
 import model from '../samples/model.jpg'
+import { loadCompositor } from './support/compositor.ts'
+
+await loadCompositor()
 
 const upstream = fakeUpstream()
 

@@ -14,6 +14,9 @@ import {
   readJob,
   submit,
 } from '../support/world.ts'
+import { loadCompositor } from '../support/compositor.ts'
+
+await loadCompositor()
 
 const upstream = fakeUpstream()
 
@@ -93,10 +96,7 @@ describe('the playground', () => {
   })
 
   it('processes uploaded files without fetching them over HTTP', async () => {
-    const { browser, testKey, organisationId } = await newOwner()
-    // A busy machine composes for a minute, and the test polls all the time.
-    const body = { rate_limit_per_minute: 100_000 }
-    await operator.patch(`/operator/organisations/${organisationId}`, body)
+    const { browser, testKey } = await newOwner()
     const [person, shirt] = [await sendFile(browser, model), await sendFile(browser, garment)]
     const { jobId } = await tryOn(browser, {
       mode: 'live',
@@ -105,7 +105,7 @@ describe('the playground', () => {
       model_upload: person.body.url ?? '',
       garment_upload: shirt.body.url ?? '',
     })
-    expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
+    expect(await finished(clientOf(testKey), jobId, 500)).toMatchObject({ status: 'completed' })
     expect(upstream.seen()).toEqual([])
     const { html } = await browser.get(`/console/jobs/${jobId}`)
     expect(html).toContain('alt="Model image"')

@@ -19,6 +19,9 @@ import { clientOf } from '../support/client.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 import { logged } from '../support/request-log.ts'
 import { jobsDb } from '../support/jobs-database.ts'
+import { loadCompositor } from '../support/compositor.ts'
+
+await loadCompositor()
 
 /** `limited` is a developer who may access one workspace. */
 const MEMBERS = ['owner', 'developer', 'limited', 'billing', 'viewer'] as const

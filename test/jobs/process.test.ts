@@ -25,6 +25,9 @@ import {
 import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
 import { jobsDb } from '../support/jobs-database.ts'
+import { loadCompositor } from '../support/compositor.ts'
+
+await loadCompositor()
 
 const upstream = fakeUpstream()
 

@@ -64,14 +64,14 @@ export function failJobQueues() {
   return vi.spyOn(env.JOBS, 'send').mockRejectedValue(error)
 }
 
-/** Waits until a job has ended. */
-export const finished = (client: Client, jobId: string): Promise<JobJson> =>
+/** Waits until a job has ended. @param interval of the reads, ms: they slow the engine if it computes */
+export const finished = (client: Client, jobId: string, interval = 20): Promise<JobJson> =>
   vi.waitUntil(
     async () => {
       const job = await readJob(client, jobId)
       return ['pending', 'processing'].includes(job.status) ? undefined : job
     },
-    { interval: 20 },
+    { interval },
   )
 
 export async function ledgerOf({ orgId }: TestOrganisation) {
