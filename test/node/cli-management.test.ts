@@ -9,16 +9,16 @@ import type {
   WebhookEndpoint,
 } from '../../packages/client/src/index.ts'
 import { newShop, type CliHome } from './support/cli.ts'
-import type { Service } from './support/service.ts'
+import { sharedService } from './support/service.ts'
 
-let service: Service
+const service = sharedService()
 let home: CliHome
 
 before(async () => {
-  ;({ service, home } = await newShop())
+  ;({ home } = await newShop())
 })
 
-after(() => home.remove())
+after(() => home?.remove())
 
 /** The document on stdout. @throws AssertionError unless the command succeeds */
 async function json<T>(...args: string[]): Promise<T> {

@@ -19,7 +19,7 @@ before(async () => {
   home = new CliHome()
 })
 
-after(() => home.remove())
+after(() => home?.remove())
 
 const credentials = () => ({
   TRY_ON_API_KEY: organisation.api_keys.test,

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import type { Job } from '../../packages/client/src/index.ts'
 import { newShop, type CliHome, type RunningCli } from './support/cli.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 const EVENTS = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled']
 /** The note for people, or the document of --json. */
@@ -16,15 +16,15 @@ interface Received {
   body: string
 }
 
-let service: Service
+const service = sharedService()
 let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  ;({ service, organisation, home } = await newShop())
+  ;({ organisation, home } = await newShop())
 })
 
-after(() => home.remove())
+after(() => home?.remove())
 
 /** Starts `try-on listen` with the secret of the organisation. */
 async function listen(...args: string[]): Promise<{ listener: RunningCli; url: string }> {

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Account, Job, ListedJob, Upload, Workspace } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
 import { newShop, type CliHome, type CliResult } from './support/cli.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 const MODEL = join(ROOT, 'samples', 'model.jpg')
 const GARMENT = join(ROOT, 'samples', 'garment.jpg')
@@ -14,15 +14,15 @@ const PAGE = 'https://shop.example/shirt.png'
 const PNG = '89504e470d0a1a0a'
 const JPEG = 'ffd8ff'
 
-let service: Service
+const service = sharedService()
 let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  ;({ service, organisation, home } = await newShop())
+  ;({ organisation, home } = await newShop())
 })
 
-after(() => home.remove())
+after(() => home?.remove())
 
 /** The document on stdout. @throws AssertionError unless the command succeeds */
 async function json<T>(...args: string[]): Promise<T> {

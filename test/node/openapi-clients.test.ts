@@ -19,7 +19,7 @@ import {
 } from './support/openapi.ts'
 import { COLLECTION_FILE, createCollection } from '../../scripts/postman.ts'
 import { provokeErrors } from './support/provoked-errors.ts'
-import { sharedService, type NewOrganisation, type Service } from './support/service.ts'
+import { sharedService, type NewOrganisation } from './support/service.ts'
 
 const PROGRAMS = join(ROOT, 'packages', 'openapi-tools', 'clients')
 const GENERATED = join(PROGRAMS, 'generated')
@@ -44,7 +44,7 @@ interface ProgramFile {
 }
 type ZodFile = Record<string, { parse(value: unknown): unknown }>
 
-let service: Service
+const service = sharedService()
 let document: OpenApi
 let shop: NewOrganisation
 
@@ -55,7 +55,6 @@ const skip = !hasOpenApiTools()
 before(async () => {
   if (skip) return
   const { generateHeyApi, generateOrval, generateTypes } = await loadOpenApiTools()
-  service = sharedService()
   const read = await readDocument(service.url)
   document = read.document
   shop = await service.newOrganisation({ rate_limit_per_minute: 600 })

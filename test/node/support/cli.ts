@@ -111,7 +111,7 @@ export async function newShop() {
     TRY_ON_API_KEY: organisation.api_keys.test,
     TRY_ON_BASE_URL: service.url,
   })
-  return { service, organisation, home }
+  return { organisation, home }
 }
 
 const show = ({ stdout, stderr }: CliResult): string => `${stdout}\n${stderr}`
