@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
-import { JOINTS, type Joint, type Pose } from '../src/perception.ts'
 import { createPlane } from '../src/plane.ts'
+import { poseAt } from './pose.ts'
 
 const WIDTH = 200
 const HEIGHT = 300
 
-const PLACES: Partial<Record<(typeof JOINTS)[number], [number, number]>> = {
+const pose = poseAt({
   rightShoulder: [62, 82],
   leftShoulder: [138, 82],
   rightElbow: [62, 132],
@@ -15,18 +15,12 @@ const PLACES: Partial<Record<(typeof JOINTS)[number], [number, number]>> = {
   leftWrist: [138, 182],
   rightHip: [82, 200],
   leftHip: [118, 200],
-}
+})
 
 /** A person from the front whose arms, with what they wear, reach so far outwards from their axes. */
 function bodyWithArms(out: number) {
   const person = createPlane(WIDTH, HEIGHT)
   for (let y = 70; y < 200; y++) person.data.fill(1, y * WIDTH + 62 - out, y * WIDTH + 138 + out)
-  const pose = Object.fromEntries(
-    JOINTS.map((name): [string, Joint] => {
-      const place = PLACES[name]
-      return [name, place ? { x: place[0], y: place[1], score: 0.9 } : { x: 0, y: 0, score: 0 }]
-    }),
-  ) as Pose
   const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
   return readBody({ pose, person, face: null, box: null }, parsing)
 }

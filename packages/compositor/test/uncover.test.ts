@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { LABEL, type Parsing } from '../src/parsing.ts'
-import { JOINTS, type Joint, type Pose } from '../src/perception.ts'
 import { createPlane, type Plane } from '../src/plane.ts'
 import type { Raster } from '../src/raster.ts'
 import { BECOMES, groundIn, planUncovering, uncover } from '../src/uncover.ts'
+import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
 const SKIN: Colour = [224, 176, 148]
@@ -52,8 +52,8 @@ function drawPerson(hands: boolean) {
   return { parsing, photo }
 }
 
-function poseOf(): Pose {
-  const places: Partial<Record<(typeof JOINTS)[number], [number, number]>> = {
+const poseOf = () =>
+  poseAt({
     rightShoulder: [62, 82],
     leftShoulder: [138, 82],
     rightElbow: [50, 125],
@@ -62,13 +62,7 @@ function poseOf(): Pose {
     leftWrist: [152, 170],
     rightHip: [82, 200],
     leftHip: [118, 200],
-  }
-  const entries = JOINTS.map((name): [string, Joint] => {
-    const place = places[name]
-    return [name, place ? { x: place[0], y: place[1], score: 0.9 } : { x: 0, y: 0, score: 0 }]
   })
-  return Object.fromEntries(entries) as Pose
-}
 
 /** A vest from shoulder to hip. */
 function vest(): Plane {
