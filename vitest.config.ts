@@ -1,6 +1,9 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { ClientRequest } from 'node:http'
+import { dirname, join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { WorkerReporter } from './scripts/worker-reporter.ts'
@@ -34,8 +37,36 @@ class GroupAfterGroup extends BaseSequencer {
   }
 }
 
+/** Of code whose stack traces need no source map. */
+const NO_MAP = { mappings: '' }
+
+/**
+ * Shortens what Node sends to each Worker: the pool encodes the bytes of a model as a JSON array of numbers, and the source
+ * maps of dependencies are several times as long as their code.
+ */
+const shortModules: Plugin = {
+  name: 'short-modules',
+  enforce: 'pre',
+  resolveId: (source, importer) =>
+    importer && source.endsWith('.bin') ? `${join(dirname(importer), source)}?base64` : null,
+  load(id) {
+    const [file = '', query] = id.split('?')
+    if (query !== 'base64') return null
+    const text = readFileSync(file, 'base64')
+    return { code: `export default Uint8Array.fromBase64('${text}').buffer`, map: NO_MAP }
+  },
+  transform: (code, id) => (id.includes('/node_modules/') ? { code, map: NO_MAP } : null),
+}
+
+// Node would compress its messages to the Workers, which are on the same machine.
+subscribe('http.client.request.created', (message) => {
+  const { request } = message as { request: ClientRequest }
+  request.removeHeader('Sec-WebSocket-Extensions')
+})
+
 export default defineConfig(async () => ({
   plugins: [
+    shortModules,
     cloudflareTest({
       remoteBindings: false,
       wrangler: { configPath: './wrangler.toml' },
