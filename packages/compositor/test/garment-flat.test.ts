@@ -7,6 +7,7 @@ import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
 import { readFlat } from '../src/garment/read.ts'
+import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { wearerIn } from '../src/garment/wearer.ts'
 import type { Perception } from '../src/perception.ts'
 import type { Raster } from '../src/raster.ts'
@@ -276,6 +277,41 @@ describe('wearerIn', () => {
 
   it('does not take a shirt with a collar for a person', () => {
     expect(wearerIn(perceptionFrom(58))).toBeNull()
+  })
+})
+
+describe('wornUpperOf', () => {
+  const joint = (x: number, y: number) => ({ x, y, score: 0.8 })
+  const limbs = (way: -1 | 1) => ({
+    shoulder: joint(150 + way * 50, 100),
+    elbow: joint(150 + way * 75, 160),
+    wrist: joint(150 + way * 80, 220),
+    hip: joint(150 + way * 35, 250),
+    knee: joint(150 + way * 35, 350),
+  })
+  const wearer = { left: limbs(-1), right: limbs(1), centre: { x: 150, y: 100 }, half: 50 }
+  /** A shirt with cloth on the upper arms of these sides. */
+  const shirtWith = (...ways: number[]) =>
+    maskWhere({ width: 300, height: 400 }, (i) => {
+      const [off, y] = [(i % 300) - 150, Math.floor(i / 300)]
+      const onArm = Math.abs(Math.abs(off) - 50 - (y - 100) * 0.4) < 12
+      return (
+        (Math.abs(off) < 48 && y > 92 && y < 270) ||
+        (onArm && y > 95 && y < 140 && ways.includes(Math.sign(off)))
+      )
+    })
+
+  it('finds the sleeves of both sides', () => {
+    const worn = wornUpperOf(shirtWith(-1, 1), wearer)
+    expect(worn?.shoulders).toBe('sleeves')
+    expect([worn?.left.sleeve, worn?.right.sleeve]).not.toContain(null)
+  })
+
+  it('takes no arm beside a sleeveless shirt for a sleeve', () => {
+    const worn = wornUpperOf(shirtWith(1), wearer)
+    expect(worn?.shoulders).toBe('none')
+    expect([worn?.left.sleeve, worn?.right.sleeve]).toEqual([null, null])
+    expect(worn?.right.armhole.length).toBeGreaterThan(2)
   })
 })
 

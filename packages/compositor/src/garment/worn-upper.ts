@@ -27,8 +27,12 @@ const OFF_SHOULDER = 0.2
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
   const hemY = hemOf(mask, wearer)
   if (hemY === null) return null
-  const left = sideOf(mask, wearer, hemY, -1)
-  const right = sideOf(mask, wearer, hemY, 1)
+  const [one, other] = [sideOf(mask, wearer, hemY, -1), sideOf(mask, wearer, hemY, 1)]
+  // An arm beside sleeveless cloth can look like a sleeve, but hardly on both sides.
+  const sleeved = one.sleeve !== null && other.sleeve !== null
+  const ended = (side: UpperSide) =>
+    sleeved ? { ...side, armhole: [] } : { ...side, sleeve: null }
+  const [left, right] = [ended(one), ended(other)]
   const hip = (wearer.left.hip.y + wearer.right.hip.y) / 2
   const torso = hip - wearer.centre.y
   const corner = (side: UpperSide) => side.side[side.side.length - 1]!
@@ -67,14 +71,13 @@ function sideOf(mask: Mask, wearer: Wearer, hemY: number, way: Way): UpperSide {
   const shoulder = shoulderOf(mask, wearer, neck, armpitY, way)
   const side = torsoEdge(mask, wearer, armpitY, hemY, way)
   const armpit = side[0]!
-  const sleeve = wornSleeveOf(mask, limbs, shoulder, armpit, half, way)
   return {
     neck,
     shoulder,
     armpit,
     side: resample(smoothLine(side, 6), POINTS),
-    armhole: sleeve ? [] : resample(armholeOf(mask, shoulder, armpit, way), POINTS),
-    sleeve,
+    armhole: resample(armholeOf(mask, shoulder, armpit, way), POINTS),
+    sleeve: wornSleeveOf(mask, limbs, shoulder, armpit, half, way),
   }
 }
 
