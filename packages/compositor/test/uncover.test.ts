@@ -137,6 +137,16 @@ describe('uncover', () => {
     expect(left).toBe(0)
   })
 
+  it('lets a dress reach up to a hem that is higher at the sides', async () => {
+    const { parsing } = drawPerson(true)
+    // The top and the trousers are a dress.
+    parsing.labels = parsing.labels.map((label) => (label === LABEL.bottom ? LABEL.top : label))
+    const covered = vest()
+    for (let y = 178; y < 195; y++) covered.data.fill(0, y * WIDTH + 66, y * WIDTH + 74)
+    const plan = await planUncovering(parsing, poseOf(), covered, 'top')
+    expect(plan.becomes[188 * WIDTH + 70]).toBe(BECOMES.keep)
+  })
+
   it('changes nothing far from the clothing, and the same in every run', async () => {
     const before = drawPerson(true).photo
     const draw = async () => {

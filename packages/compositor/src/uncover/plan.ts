@@ -189,8 +189,9 @@ function underTop(scene: Scene, x: number, y: number, label: number): number {
   if (label !== LABEL.top) return BECOMES.keep
   const { torso } = scene
   if (scene.arms.some((arm) => isIn(arm, x, y))) return BECOMES.skin
-  // Below the new hem a dress serves as the skirt.
-  if (torso.dressed && y > hemAt(scene, x) - EDGE) return BECOMES.keep
+  // Below the new hem, which can be higher at the sides, a dress serves as the skirt.
+  if (torso.dressed && y > Math.min(hemAt(scene, x), sideHemAt(scene, x)) - EDGE)
+    return BECOMES.keep
   return trunk(scene, x, y)
 }
 
@@ -233,6 +234,13 @@ function hemAt(scene: Scene, x: number): number {
   const [left, right] = torso.span(torso.waistY)
   const ends = HEM_ENDS * (right - left)
   return hemNear(scene, Math.min(Math.max(x, left + ends), right - ends))
+}
+
+/** The garment's last row at the hips; Infinity beside them, where sleeves hang. */
+function sideHemAt(scene: Scene, x: number): number {
+  const { torso } = scene
+  const [left, right] = torso.span(torso.hipY)
+  return x > left && x < right ? Math.max(torso.waistY, hemNear(scene, x)) : Infinity
 }
 
 /** The garment's last row in the column, or in the nearest one that it reaches. */
