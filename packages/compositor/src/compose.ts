@@ -17,7 +17,7 @@ import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
 import { piecesOf } from './pieces.ts'
 import type { Plane } from './plane.ts'
-import { ANALYSIS_SIDE, ramp, shrink, type Raster } from './raster.ts'
+import { ANALYSIS_SIDE, indexAt, ramp, shrink, type Raster } from './raster.ts'
 import { CompositionError } from './composition-error.ts'
 import { readScene } from './scene.ts'
 import { BECOMES, groundIn, planUncovering, uncover } from './uncover.ts'
@@ -86,12 +86,13 @@ export async function compose(
   )
   if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes, body.size)
   const covered = coverage(layers, order)
+  const grain = grainIn(photo, parsing)
   await pause()
   await uncover(photo, plan, parsing, perception.pose)
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
   const shade = shadeOf(lab, parsing, label, body.size)
-  const light = { covered, showsGround: groundIn(plan, parsing.labels), body, shade }
+  const light = { covered, showsGround: groundIn(plan, parsing.labels), body, shade, grain }
   await draw(photo, layers, order, light)
   const { reach, stretches } = layers
   const steps = { before, perception, parsing, body, garment, covered, reach, stretches }
@@ -153,16 +154,24 @@ interface Light {
   showsGround(i: number): boolean
   body: Body
   shade: Plane
+  grain: number
+}
+
+/** The grain of the photo, without the texture of clothes and hair. */
+function grainIn(photo: Raster, parsing: Parsing): number {
+  const scale = photo.width / parsing.width
+  return grainOf(photo, ({ x, y }) => {
+    const label = parsing.labels[indexAt(parsing, { x: x / scale, y: y / scale })]
+    return label === LABEL.ground || label === LABEL.face || label === LABEL.skin
+  })
 }
 
 async function draw(
   photo: Raster,
   layers: Layers,
   order: Order,
-  { covered, showsGround, body, shade }: Light,
+  { covered, showsGround, body, shade, grain }: Light,
 ): Promise<void> {
-  await pause()
-  const grain = grainOf(photo)
   await pause()
   const light = rounded(shade, covered, body.size)
   await castShadow(

@@ -1,6 +1,6 @@
 // Film grain: adds the photo's noise to the cloth, which would look pasted on without it.
 import { median } from './plane.ts'
-import type { Raster } from './raster.ts'
+import type { Point, Raster } from './raster.ts'
 
 /** Pixels that are measured, and the green value, of 255, beyond which they are overexposed and have no noise. */
 const MAX_SAMPLES = 40_000
@@ -12,14 +12,21 @@ const OF_DIFFERENCE = 1.225
 /** Lacking grain below this, in levels of 255, is not seen. */
 const NOTHING = 0.7
 
-/** Standard deviation of the finest noise, in levels of 255, measured where `alpha` is full. */
-export function grainOf({ width, height, data }: Raster): number {
+/**
+ * Standard deviation of the finest noise, in levels of 255, measured where `alpha` is full.
+ * @param isSmooth whether a place, in pixels, has no texture of its own
+ */
+export function grainOf(
+  { width, height, data }: Raster,
+  isSmooth: (place: Point) => boolean = () => true,
+): number {
   const differences: number[] = []
   const step = Math.max(1, Math.floor((width * height) / MAX_SAMPLES))
   for (let i = width + 1; i < width * height - 1; i += step) {
     if (data[i * 4 + 3]! < 255 || data[i * 4 - 1]! < 255 || data[i * 4 + 7]! < 255) continue
     const green = (index: number) => data[index * 4 + 1]!
     if (green(i) > OVEREXPOSED) continue
+    if (!isSmooth({ x: i % width, y: Math.floor(i / width) })) continue
     differences.push(Math.abs(green(i) - (green(i - 1) + green(i + 1)) / 2))
   }
   return (median(differences) * TO_DEVIATION) / OF_DIFFERENCE
