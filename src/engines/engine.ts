@@ -28,10 +28,7 @@ export interface Engine {
   readonly name: string
   /** True when the provider charges for each start, so that starts must not be repeated carelessly. */
   readonly paid?: boolean
-  /**
-   * Starts the work.
-   * @throws JobFailure; `retriable` is true when another attempt may succeed
-   */
+  /** Starts the work. @throws JobFailure; `retriable` is true when another attempt may succeed */
   start(input: EngineInput): Promise<Progress>
   /** Polls work that is still running. Missing when `start` always finishes the work. */
   poll?(handle: string): Promise<Progress>

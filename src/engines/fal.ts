@@ -2,10 +2,16 @@
 // stored, because constructed ones are wrong for models with more than two path segments.
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './engine-base-url.ts'
 import { parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, jobFailure, unavailable, type JobError, type Explain } from './provider-api.ts'
+import {
+  callerOf,
+  jobFailure,
+  unavailable,
+  type JobError,
+  type Explain,
+  BaseUrl,
+} from './provider-api.ts'
 
 export const FalSettings = z.object({
   FAL_KEY: z.string().min(1),

@@ -1,10 +1,16 @@
 // FASHN's API (docs.fashn.ai): starts by POST /v1/run, then polls by id. The API cannot cancel.
 import { z } from 'zod'
 import type { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './engine-base-url.ts'
 import { IdHandle, parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, jobFailure, unavailable, type JobError, type Explain } from './provider-api.ts'
+import {
+  callerOf,
+  jobFailure,
+  unavailable,
+  type JobError,
+  type Explain,
+  BaseUrl,
+} from './provider-api.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),

@@ -3,27 +3,23 @@
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './engine-base-url.ts'
-import { callProvider } from './provider-api.ts'
+import { parseJson } from './engine.ts'
+import { callProvider, BaseUrl } from './provider-api.ts'
 
 /** The JSON key file of a service account, as downloaded from Google Cloud. */
 export const ServiceAccount = z
   .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be the JSON key of a service account' })
-      return z.NEVER
-    }
-  })
+  .transform(parseJson)
   .pipe(
-    z.object({
-      client_email: z.string().min(1),
-      private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
-      private_key_id: z.string().optional(),
-      token_uri: BaseUrl.default('https://oauth2.googleapis.com/token'),
-    }),
+    z.object(
+      {
+        client_email: z.string().min(1),
+        private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
+        private_key_id: z.string().optional(),
+        token_uri: BaseUrl.default('https://oauth2.googleapis.com/token'),
+      },
+      'must be the JSON key of a service account',
+    ),
   )
 export type ServiceAccount = z.infer<typeof ServiceAccount>
 

@@ -4,7 +4,7 @@ import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import { detectFormat, withMetadata } from '@try-on/image-files'
 import { followRedirects, RedirectError } from '../platform/net/follow-redirects.ts'
 import { readLimited } from '../platform/net/read-limited.ts'
-import { isLoopback } from './engine-base-url.ts'
+import { isLoopback } from './provider-api.ts'
 import type { ImageFile } from '../domain/image.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024

@@ -1,13 +1,30 @@
 // Calls a provider's JSON API: with a timeout, without redirects, with a parsed response. Every error
 // becomes a JobFailure. The adapters map the providers' own error names.
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { JobErrorCode } from '../domain/job.ts'
 import { readLimited } from '../platform/net/read-limited.ts'
 import { retryAfterSeconds } from '../platform/net/retry-after.ts'
 import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import { parseJson } from './engine.ts'
 
-export interface ProviderCall<Result> {
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname)
+
+/**
+ * The base URL of an API: https, or plain http on a loopback host for local development. Without trailing slashes,
+ * so that `${base}/path` is correct.
+ */
+export const BaseUrl = z
+  .string()
+  .refine((value) => {
+    const url = URL.parse(value)
+    if (!url || url.username || url.password || url.search || url.hash) return false
+    return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
+  }, 'must be an https URL, or http on a loopback host, without credentials, query or fragment')
+  .transform((value) => value.replace(/\/+$/, ''))
+
+interface ProviderCall<Result> {
   provider: string
   /** Determines the `work` of an error: after a lost response to `start`, paid work may be running. */
   during: 'start' | 'poll' | 'cancel'

@@ -2,10 +2,9 @@
 // version, then polls it. The model must accept the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
 import type { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './engine-base-url.ts'
 import { IdHandle, parseHandle, running, type Engine } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, jobFailure, unavailable, type Explain } from './provider-api.ts'
+import { callerOf, jobFailure, unavailable, type Explain, BaseUrl } from './provider-api.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import { contentTypeOf } from '../domain/image.ts'
-import { BaseUrl } from './engine-base-url.ts'
 import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub, type Explain } from './provider-api.ts'
+import { callProvider, scrub, type Explain, BaseUrl } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
