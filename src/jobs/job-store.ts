@@ -53,10 +53,7 @@ const insertQuery = preparedQuery((db) => {
     .prepare()
 })
 
-/**
- * Inserts a pending job.
- * @returns false when the id exists already
- */
+/** Inserts a pending job. @returns false when the id exists already */
 export async function insertJob(
   env: Env,
   job: NewJob,

@@ -15,11 +15,11 @@ import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 export interface JobRequest {
   modelImageUrl: string
   garmentImageUrl: string
-  workspaceId: string | undefined
-  webhookUrl: string | undefined
-  idempotencyKey: string | undefined
+  workspaceId?: string | undefined
+  webhookUrl?: string | undefined
+  idempotencyKey?: string | undefined
   /** Whether to accept only a replay, because the link to an upload has expired. */
-  mustReplay: boolean
+  mustReplay?: boolean
   /** For a test event: the only receiver of its event. */
   testEventFor?: string | undefined
   /** The key that the job stores, if it is not that of the caller. */
@@ -52,7 +52,7 @@ export async function submitJob(submission: {
     idempotency: request.idempotencyKey
       ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
       : undefined,
-    mustReplay: request.mustReplay,
+    mustReplay: request.mustReplay ?? false,
     imageUrlsLength: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
     requestIdLength: request.requestId.length,
     webhookUrlLength: request.webhookUrl?.length,

@@ -2,8 +2,14 @@
 import { auditInsert } from '../organisations/audit-log.ts'
 import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 import { creditCost } from '../jobs/present-job.ts'
-import { searchOf, type ListRequest } from '../jobs/reports/read-list.ts'
-import { SCAN_LIMIT, searchJobs, type FoundJob, type JobSearch } from '../jobs/reports/search.ts'
+import {
+  searchOf,
+  type ListRequest,
+  SCAN_LIMIT,
+  searchJobs,
+  type FoundJob,
+  type JobSearch,
+} from '../jobs/reports/search.ts'
 import { listKeyNames } from '../organisations/api-keys.ts'
 import { listWorkspaces } from '../organisations/workspaces.ts'
 

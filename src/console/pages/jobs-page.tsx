@@ -13,8 +13,12 @@ import {
   type Mode,
 } from '../../domain/job.ts'
 import { createdAtOf, isId } from '../../platform/ids.ts'
-import { readJobList, type FoundPage } from '../../jobs/reports/read-list.ts'
-import { SCAN_LIMIT, type FoundJob } from '../../jobs/reports/search.ts'
+import {
+  readJobList,
+  type FoundPage,
+  SCAN_LIMIT,
+  type FoundJob,
+} from '../../jobs/reports/search.ts'
 import { Button, FilterSelect, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Filters, IdLink, NoRows, Pages, Table } from '../components/section.tsx'

@@ -30,34 +30,28 @@ export interface HealthChecks {
 export async function runHealthChecks(env: Env): Promise<HealthChecks> {
   let jurisdiction: string | null = null
   let largestDatabaseBytes = 0
-  const query = (binding: D1Database) =>
-    binding
-      .prepare('SELECT 1')
-      .run()
-      .then(({ meta }) => {
-        largestDatabaseBytes = Math.max(largestDatabaseBytes, meta.size_after)
-      })
-  const checks: [name: string, check: () => Promise<unknown>][] = [
-    ['settings', async () => checkSettings(env)],
-    ['alerts', () => checkAlerts(env)],
-    ['DB', () => query(env.DB)],
-    ...jobsBindings(env).map((binding, shard): (typeof checks)[number] => [
-      `JOBS_DB_${shard}`,
-      () => query(binding),
-    ]),
-    ['IMAGES', () => env.IMAGES.head(PROBE)],
+  const query = async (binding: D1Database) => {
+    const { meta } = await binding.prepare('SELECT 1').run()
+    largestDatabaseBytes = Math.max(largestDatabaseBytes, meta.size_after)
+  }
+  const shards = jobsBindings(env).map(
+    (binding, shard) => [`JOBS_DB_${shard}`, () => query(binding)] as const,
+  )
+  const checks: Record<string, () => Promise<unknown>> = {
+    settings: async () => checkSettings(env),
+    alerts: () => checkAlerts(env),
+    DB: () => query(env.DB),
+    ...Object.fromEntries(shards),
+    IMAGES: () => env.IMAGES.head(PROBE),
     // A call without effect. The object stores nothing, so it ceases to exist.
-    [
-      'ORGANISATION',
-      async () => {
-        const stub = organisationStub(env, PROBE)
-        await stub.totals()
-        jurisdiction = stub.id.jurisdiction ?? null
-      },
-    ],
-  ]
+    async ORGANISATION() {
+      const stub = organisationStub(env, PROBE)
+      await stub.totals()
+      jurisdiction = stub.id.jurisdiction ?? null
+    },
+  }
   const results = await Promise.all(
-    checks.map(async ([name, check]) => {
+    Object.entries(checks).map(async ([name, check]) => {
       try {
         await withTimeout(check(), CHECK_TIMEOUT_MS, () => new Error('no result in time'))
         return []

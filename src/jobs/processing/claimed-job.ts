@@ -1,14 +1,37 @@
 // A claimed job and its state in memory. The methods that return a promise write the state to D1; the
 // other methods change it only in memory.
+//
+// It counts the paid starts whose outcome is unknown. No provider recognises a repeated start, so each of them may
+// have been charged. Invariant: after an ambiguous start, a job makes at most one more start that may be charged.
+// A paid start is counted as ambiguous in D1 before it is made, and the count is corrected when the outcome is
+// known, so a start that is interrupted by a crash remains counted.
 import type { JobRow } from '../../platform/db/schema.ts'
 import type { JobFailure, ProviderWork } from '../../domain/failure.ts'
-import { ambiguousStartsAfter, type StartOutcome } from './ambiguous-starts.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { LEASE_MS, saveClaim, START_LEASE_MS } from './claims.ts'
-import { msLeft } from './deadline.ts'
 import { recordOf, type FailureRecord } from './failure-record.ts'
 
 /** The maximum number of attempts per job, equal to the deliveries of one queue message. */
 const MAX_ATTEMPTS = 6
+
+/** The ambiguous start and its one repetition. */
+const MAX_AMBIGUOUS_STARTS = 2
+
+/**
+ * The outcome of a paid start.
+ * - `rejected`: nothing runs and nothing is charged.
+ * - `known`: the work was accepted, and its handle or its end is known.
+ * - `unknown`: the work may run, or its picture is not stored yet.
+ */
+type StartOutcome = 'rejected' | 'known' | 'unknown'
+
+/** The count after a paid start. @param before the count before that start */
+function ambiguousStartsAfter(before: number, outcome: StartOutcome): number {
+  if (outcome === 'rejected') return before
+  // A known start is not ambiguous itself, but it uses up the repetition of an earlier one.
+  if (outcome === 'known' && before === 0) return 0
+  return before + 1
+}
 
 /** A start's lease ends at most this long after the deadline, so that the sweep can fail the job, ms. */
 const AFTER_DEADLINE_MS = 10_000
@@ -44,9 +67,15 @@ export class ClaimedJob {
     return this.#row.id
   }
 
-  /** Milliseconds until the deadline, at least 0. */
+  /** Milliseconds until the deadline, at least 0. It counts from the first claim, for all attempts together. */
   get msLeft(): number {
-    return msLeft(this.#env, this.#row)
+    const startedAtMs = this.#row.startedAt?.getTime() ?? Date.now()
+    return Math.max(0, startedAtMs + settingsOf(this.#env).jobDeadlineMs - Date.now())
+  }
+
+  /** Whether the job may make another paid start. */
+  get mayStartPaid(): boolean {
+    return this.#row.ambiguousStarts < MAX_AMBIGUOUS_STARTS
   }
 
   get canAttemptAgain(): boolean {

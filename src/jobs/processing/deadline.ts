@@ -1,8 +1,6 @@
-// The deadline of a job, measured from the first claim. It applies to all attempts together.
+// The end of a job at its deadline.
 import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
-import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
-import { settingsOf } from '../../platform/settings.ts'
 
 export class DeadlineExceeded extends JobFailure {
   constructor() {
@@ -10,12 +8,6 @@ export class DeadlineExceeded extends JobFailure {
       audience: 'members',
     })
   }
-}
-
-/** Milliseconds until the deadline, at least 0. */
-export function msLeft(env: Env, { startedAt }: Pick<JobRow, 'startedAt'>): number {
-  const startedAtMs = startedAt?.getTime() ?? Date.now()
-  return Math.max(0, startedAtMs + settingsOf(env).jobDeadlineMs - Date.now())
 }
 
 /** Waits for a promise for at most `ms`. @throws DeadlineExceeded */

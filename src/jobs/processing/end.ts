@@ -166,15 +166,13 @@ const insertOwnEvents = (db: Database, status: FinalStatus) =>
     .insert(webhookEvents)
     .select(
       db
-        .select({
-          id: sql<string>`${OWN_EVENT_ID}`.as('id'),
-          ...columns(status),
-          url: sql<string>`${jobs.webhookUrl}`.as('url'),
-          ...PENDING,
-          endpointId: sql<string>`nullif(${jobs.testEventFor}, ${DEFAULT_ENDPOINT})`.as(
-            'added_endpoint_id',
-          ),
-        })
+        .select(
+          eventOf(status, {
+            id: OWN_EVENT_ID,
+            url: sql`${jobs.webhookUrl}`,
+            endpointId: sql`nullif(${jobs.testEventFor}, ${DEFAULT_ENDPOINT})`,
+          }),
+        )
         .from(jobs)
         .where(and(isEnded(status), isNotNull(jobs.webhookUrl))),
     )
@@ -189,14 +187,15 @@ const insertAddedEvents = (db: Database, status: FinalStatus) =>
     .insert(webhookEvents)
     .select(
       db
-        .select({
-          id: sql<string>`${OWN_EVENT_ID} || '_' ||
-            substr(${webhookEndpoints.id}, ${sql.raw(String(-ENDPOINT_SUFFIX_LENGTH))})`.as('id'), // the same as addedEventIdOf
-          ...columns(status),
-          url: sql<string>`${webhookEndpoints.url}`.as('url'),
-          ...PENDING,
-          endpointId: sql<string>`${webhookEndpoints.id}`.as('added_endpoint_id'),
-        })
+        .select(
+          eventOf(status, {
+            // The same as addedEventIdOf.
+            id: sql`${OWN_EVENT_ID} || '_' ||
+              substr(${webhookEndpoints.id}, ${sql.raw(String(-ENDPOINT_SUFFIX_LENGTH))})`,
+            url: sql`${webhookEndpoints.url}`,
+            endpointId: sql`${webhookEndpoints.id}`,
+          }),
+        )
         .from(jobs)
         .innerJoin(webhookEndpoints, eq(webhookEndpoints.organisationId, jobs.organisationId))
         .where(
@@ -226,16 +225,20 @@ const ADDED_BEFORE_END = sql`${webhookEndpoints.createdAt} <= coalesce(${jobs.co
 const isEnded = (status: FinalStatus) =>
   and(WHICH, eq(jobs.status, status), gte(jobs.id, value('oldestJobId')))
 
-const columns = (status: FinalStatus) => ({
+/** The columns of a new event, in the order of the table. */
+const eventOf = (
+  status: FinalStatus,
+  { id, url, endpointId }: Record<'id' | 'url' | 'endpointId', SQL>,
+) => ({
+  id: sql<string>`${id}`.as('id'),
   organisationId: jobs.organisationId,
   jobId: sql<string>`${jobs.id}`.as('job_id'),
   type: valueFor(`job.${status}` as const, webhookEvents.type),
-})
-
-const PENDING = {
+  url: sql<string>`${url}`.as('url'),
   status: valueFor('pending' as const, webhookEvents.status),
   attempts: valueFor(0, webhookEvents.attempts),
   dueAt: sql<Date>`${value('now')}`.as('due_at'),
   sweepAt: sql<Date>`${value('sweepAt')}`.as('sweep_at'),
   createdAt: sql<Date>`${value('now')}`.as('created_at'),
-}
+  endpointId: sql<string>`${endpointId}`.as('added_endpoint_id'),
+})

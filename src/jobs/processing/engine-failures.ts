@@ -3,18 +3,16 @@ import { JobFailure } from '../../domain/failure.ts'
 import type { Engines } from '../../engines/choose-engine.ts'
 import type { Engine } from '../../engines/engine.ts'
 import { log } from '../../platform/log.ts'
-import { mayStartPaid } from './ambiguous-starts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 /** No engine completed the job. The failure is retriable while any engine may still be started. */
 export function allEnginesFailed(
-  { row }: ClaimedJob,
+  { row, mayStartPaid }: ClaimedJob,
   engines: Engines,
   failures: JobFailure[],
 ): JobFailure {
   const code = failures.at(-1)?.code ?? row.errorCode ?? 'engine_unavailable'
-  const retriable =
-    mayStartPaid(row.ambiguousStarts) || engines.inOrder.some(({ paid }) => paid !== true)
+  const retriable = mayStartPaid || engines.inOrder.some(({ paid }) => paid !== true)
   const delays = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0)
   const summary = retriable ? 'no engine accepted the job' : 'no paid start is left'
   // Without a start in this attempt, the failure of an earlier one is the cause.

@@ -1,5 +1,5 @@
 // Generates a job's picture: polls the work that runs at an engine, or starts work on the first engine
-// that accepts the job. Paid starts follow the invariant in jobs/processing/ambiguous-starts.
+// that accepts the job. Paid starts follow the invariant in jobs/processing/claimed-job.
 import { waitUntil } from 'cloudflare:workers'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
@@ -10,7 +10,6 @@ import { log } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import type { AckTimer } from '../../platform/queues/ack-timer.ts'
 import { outputKey } from '../../platform/signing/signed-url.ts'
-import { mayStartPaid } from './ambiguous-starts.ts'
 import { cancelLateStart } from '../cancel-work.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { DeadlineExceeded, withDeadline } from './deadline.ts'
@@ -57,7 +56,7 @@ async function startWork(context: Context): Promise<Progress> {
     const stored = await loadOutput(env, job.row)
     if (stored) {
       job.recordPicture(stored.engine)
-      return stored.progress
+      return { done: true, image: stored.image }
     }
   }
   return startOnFirst(context, engines.inOrder)
@@ -84,11 +83,9 @@ async function continueWork(context: Context): Promise<Progress> {
 export async function loadOutput(
   env: Env,
   job: Readonly<JobRow>,
-): Promise<{ engine: string | null; progress: Progress & { done: true } } | null> {
-  const picture = await loadPicture(env, (format) => outputKey(job.id, format))
-  if (!picture) return null
-  const image = picture satisfies ImageFile
-  return { engine: picture.engine ?? job.engine, progress: { done: true, image } }
+): Promise<{ engine: string | null; image: ImageFile } | null> {
+  const image = await loadPicture(env, (format) => outputKey(job.id, format))
+  return image && { engine: image.engine ?? job.engine, image }
 }
 
 async function poll(
@@ -132,7 +129,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
   // Whether an engine has started work in this attempt. The next start then counts as another attempt.
   let hasStarted = false
   for (const engine of candidates) {
-    if (engine.paid && !mayStartPaid(job.row.ambiguousStarts)) continue
+    if (engine.paid && !job.mayStartPaid) continue
     const breaker = engines.breakerOf(engine)
     const secondsToWait = breaker.secondsToWait()
     if (secondsToWait > 0) {

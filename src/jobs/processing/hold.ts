@@ -1,6 +1,6 @@
 // How scenarios of test mode hold a job pending. The job's row contains everything: `dueAt` prevents
 // the claim, and its URLs contain the scenario.
-import { scenarioOf, type Scenario } from '../../domain/scenario.ts'
+import { scenarioOf } from '../../domain/scenario.ts'
 import type { JobRow } from '../../platform/db/schema.ts'
 
 type Held = Pick<JobRow, 'mode' | 'modelImageUrl' | 'garmentImageUrl' | 'createdAt'>
@@ -16,16 +16,9 @@ export interface Hold {
 }
 
 /** The hold of a new or pending job. */
-export function holdOf(job: Held): Hold {
-  const { pendingSeconds, isWithdrawn } = scenarioOfJob(job)
-  const until = new Date(job.createdAt.getTime() + pendingSeconds * 1_000)
+export function holdOf({ mode, modelImageUrl, garmentImageUrl, createdAt }: Held): Hold {
+  if (mode !== 'test') return { until: createdAt, claimableAt: createdAt }
+  const { pendingSeconds, isWithdrawn } = scenarioOf([modelImageUrl, garmentImageUrl])
+  const until = new Date(createdAt.getTime() + pendingSeconds * 1_000)
   return { until, claimableAt: isWithdrawn ? NEVER : until }
 }
-
-const NONE: Pick<Scenario, 'pendingSeconds' | 'isWithdrawn'> = {
-  pendingSeconds: 0,
-  isWithdrawn: false,
-}
-
-const scenarioOfJob = ({ mode, modelImageUrl, garmentImageUrl }: Held) =>
-  mode === 'test' ? scenarioOf([modelImageUrl, garmentImageUrl]) : NONE

@@ -62,24 +62,16 @@ export class MemoryBudget {
       if (each.holder.expiresAt <= now) this.#reservations.delete(each)
     }
     for (const reservation of this.#waiting) {
-      if (this.#used() + JOB_BYTES > this.#bytes) return
-      if (this.#hasOpen(reservation.holder.organisationId)) continue
+      const reserved = [...this.#reservations]
+      const used = reserved.reduce((sum, { bytes }) => sum + bytes, 0)
+      if (used + JOB_BYTES > this.#bytes) return
+      const { organisationId } = reservation.holder
+      if (reserved.some((each) => each.isOpen && each.holder.organisationId === organisationId)) {
+        continue
+      }
       this.#waiting.delete(reservation)
       this.#reservations.add(reservation)
     }
-  }
-
-  #used(): number {
-    let used = 0
-    for (const { bytes } of this.#reservations) used += bytes
-    return used
-  }
-
-  #hasOpen(organisationId: string): boolean {
-    for (const each of this.#reservations) {
-      if (each.isOpen && each.holder.organisationId === organisationId) return true
-    }
-    return false
   }
 }
 
@@ -98,8 +90,7 @@ export class JobMemory {
   async reserve(): Promise<void> {
     this.#reserved ??= this.#budget.reserve(this.#holder, MAX_WAIT_MS)
     if (await this.#reserved) return
-    const options = { afterSeconds: 5, isUntouched: true }
-    throw new Postponed('other jobs use all the memory', options)
+    throw new Postponed('other jobs use all the memory', { afterSeconds: 5, isUntouched: true })
   }
 
   /** Returns the memory that the pictures do not need. */

@@ -5,14 +5,9 @@ export class Postponed extends Error {
   /** Whether nothing was done, so that this does not count as an attempt. */
   readonly isUntouched: boolean
 
-  constructor(reason: string, { afterSeconds, isUntouched = false }: PostponedOptions) {
+  constructor(reason: string, options: { afterSeconds: number; isUntouched?: boolean }) {
     super(reason)
-    this.afterSeconds = afterSeconds
-    this.isUntouched = isUntouched
+    this.afterSeconds = options.afterSeconds
+    this.isUntouched = options.isUntouched ?? false
   }
-}
-
-interface PostponedOptions {
-  afterSeconds: number
-  isUntouched?: boolean
 }

@@ -43,10 +43,7 @@ export class JobSlots {
     return slot
   }
 
-  /**
-   * Waits until the work may start.
-   * @param isPaying is called if it cannot start at once
-   */
+  /** Waits until the work may start. @param isPaying is called if it cannot start at once */
   async start(slot: Slot, isPaying: () => Promise<boolean>): Promise<void> {
     if (this.#start(slot)) return
     if (await isPaying()) slot.state = 'waiting, paying'

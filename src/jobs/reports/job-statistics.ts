@@ -61,7 +61,6 @@ interface Selection {
 
 /**
  * The statistics of one workspace, or of all that the member may access. For the permission `jobs`.
- * @throws AppError not_found
  */
 export async function readStatistics({
   env,

@@ -1,12 +1,14 @@
-// Searches an organisation's jobs for the console. Mode, error code, API key and parts of ids have no
+// Searches an organisation's jobs for the console, for members who may read jobs. Mode, error code, API key and parts of ids have no
 // index, since each index would cost money for every job. A search therefore reads a bounded part of an
 // index and reports how far it has read.
 import { and, asc, desc, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase } from '../../platform/db/database.ts'
 import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
 import { isFinal, type JobErrorCode, type Mode } from '../../domain/job.ts'
 import { firstIdSince } from '../../platform/ids.ts'
+import { RecentValues } from '../../platform/recent-values.ts'
 import type { JobFilter } from '../job-store.ts'
 import { LISTED } from './job-lists.ts'
 
@@ -57,6 +59,39 @@ export interface SearchPage {
    * continues at `older`, or at `newer` of a page with `after`.
    */
   searchedTo: string | null
+}
+
+export type ListRequest = OrganisationRequest & { filter: JobSearchFilter }
+
+/** The search of a member, limited to the workspaces that they may access. */
+export async function searchOf({ filter, ...request }: ListRequest): Promise<JobSearch> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
+  return { env, organisationId, filter, workspaceIds }
+}
+
+export type FoundPage = SearchPage & Matches
+
+/** The number of matches from which on counting costs more than the page. */
+const MANY_MATCHES = 100
+const counts = new RecentValues<Matches>({ ttlMs: 60_000, maxEntries: 500 })
+
+/** One page, and the number of matches. From 100 matches on, the number may be a minute old. */
+export async function readJobList({
+  cursor,
+  limit,
+  ...request
+}: ListRequest & { cursor: SearchCursor; limit: number }): Promise<FoundPage> {
+  const search = await searchOf(request)
+  const [page, count] = await Promise.all([
+    searchJobs({ ...search, cursor, limit }),
+    counts.get(
+      [search.organisationId, search.workspaceIds, search.filter],
+      () => countMatches(search),
+      ({ matches, isComplete }) => matches >= MANY_MATCHES || !isComplete,
+    ),
+  ])
+  return { ...page, ...count }
 }
 
 /** Reads one page of matches. */
@@ -119,6 +154,10 @@ export async function neighboursOf(
   return { newerId, olderId }
 }
 
+/** The jobs before and after a job in the list. @throws AppError not_found */
+export const readNeighbours = async (request: ListRequest, jobId: string) =>
+  neighboursOf(await searchOf(request), jobId)
+
 /** A range of ids. One lower and one upper end, since SQLite uses only one of each in an index. */
 interface IdRange {
   /** Inclusive. */
@@ -131,28 +170,18 @@ interface IdRange {
 const after = (id: string) => `${id}~`
 
 /** Ids sort by time, so a period is a range of ids, and so is the start of an id. */
-function rangeOf({ createdAfter, createdBefore, idPart }: Filter): IdRange {
-  const period = {
-    first: createdAfter && firstIdSince('job', createdAfter.getTime()),
-    before: createdBefore && firstIdSince('job', createdBefore.getTime()),
-  }
-  if (!idPart?.startsWith('job_')) return period
-  return intersection(period, { first: idPart, before: after(idPart) })
+function rangeOf({ createdAfter, createdBefore, idPart }: Filter, cursor: SearchCursor): IdRange {
+  return intersection(
+    { first: createdAfter && firstIdSince('job', createdAfter.getTime()) },
+    { before: createdBefore && firstIdSince('job', createdBefore.getTime()) },
+    idPart?.startsWith('job_') ? { first: idPart, before: after(idPart) } : {},
+    cursor && ('after' in cursor ? { first: after(cursor.after) } : cursor),
+  )
 }
 
-const rangeAt = (filter: Filter, cursor: SearchCursor): IdRange =>
-  intersection(
-    rangeOf(filter),
-    cursor === undefined
-      ? {}
-      : 'after' in cursor
-        ? { first: after(cursor.after) }
-        : { before: cursor.before },
-  )
-
-function intersection(one: IdRange, other: IdRange): IdRange {
-  const firsts = [one.first, other.first].filter((id) => id !== undefined)
-  const ends = [one.before, other.before].filter((id) => id !== undefined)
+function intersection(...ranges: (IdRange | undefined)[]): IdRange {
+  const firsts = ranges.map((range) => range?.first).filter((id) => id !== undefined)
+  const ends = ranges.map((range) => range?.before).filter((id) => id !== undefined)
   return { first: firsts.sort().at(-1), before: ends.sort().at(0) }
 }
 
@@ -213,7 +242,7 @@ const matching = ({ filter, workspaceIds }: JobSearch): SQL | undefined =>
  * @returns `end`: the last id of it; null when the whole list is within SCAN_LIMIT
  */
 async function scannedRange(search: JobSearch, cursor: SearchCursor, isAscending: boolean) {
-  const range = rangeAt(search.filter, cursor)
+  const range = rangeOf(search.filter, cursor)
   const [row] = await jobsDatabase(search.env, search.organisationId).all<{ id: string }>(
     sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)} where ${inRange(search, range)}
       order by ${inOrder(isAscending)} limit 1 offset ${SCAN_LIMIT - 1}`,

@@ -179,7 +179,7 @@ export const jobs = sqliteTable(
     engineHandle: text('engine_handle'),
     /**
      * Starts at paid engines whose outcome is unknown and that may have been charged. A start is
-     * counted before it is made, until its outcome is known (jobs/processing/ambiguous-starts).
+     * counted before it is made, until its outcome is known (jobs/processing/claimed-job).
      */
     ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
     /** The number of attempts that have started. */
