@@ -2,9 +2,11 @@
 // and subscription belong to it.
 import { and, eq, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
+import type { PaymentProviderName } from '../domain/billing.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { invalid } from '../domain/errors.ts'
 import { monthStart } from '../domain/month.ts'
+import { currencyOf } from '../domain/organisation.ts'
 import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { organisationExists } from '../organisations/organisations.ts'
 import {
@@ -25,12 +27,15 @@ const PAGE = 20
 
 type BillingAccountChange = Partial<Omit<BillingAccountRow, 'organisationId'>>
 
-/** The parameters of what the service does for an organisation by itself, without an actor. */
-export interface BillingTask {
+export interface BillingSubject {
   env: Env
+  organisationId: string
+}
+
+/** The parameters of what the service does for an organisation by itself, without an actor. */
+export interface BillingTask extends BillingSubject {
   /** The credits of the organisation: the Organisation itself when its alarm calls. */
   account: CreditAccount
-  organisationId: string
 }
 
 /** Reads the billing account of an organisation. @returns undefined when it has none */
@@ -96,6 +101,15 @@ export async function replaceSubscription(
   if (meta.changes === 0) throw new Error('The subscription was replaced concurrently')
 }
 
+/** A billing account that has a subscription. */
+export type Subscription = BillingAccountRow & {
+  provider: PaymentProviderName
+  subscriptionId: string
+}
+
+export const hasSubscription = (account: BillingAccountRow | undefined): account is Subscription =>
+  account !== undefined && account.provider !== null && account.subscriptionId !== null
+
 /** The columns of an organisation without a subscription. */
 export const NO_SUBSCRIPTION = {
   subscriptionId: null,
@@ -109,26 +123,24 @@ export const NO_SUBSCRIPTION = {
 /** Changes a billing account if this is still its subscription. @returns whether it is */
 export const updateSubscription = (
   env: Env,
-  { organisationId, subscriptionId }: { organisationId: string; subscriptionId: string },
+  { organisationId, subscriptionId }: Subscription,
   change: BillingAccountChange,
 ): Promise<boolean> =>
   update({ env, organisationId }, change, eq(billingAccounts.subscriptionId, subscriptionId))
 
-type Subject = Pick<BillingTask, 'env' | 'organisationId'>
-
 /** Claims the email of a day of the grace period. @returns false when it was claimed before */
-export function claimGraceMail(subject: Subject, day: number): Promise<boolean> {
+export function claimGraceMail(subject: BillingSubject, day: number): Promise<boolean> {
   const { graceMailDay } = billingAccounts
   return update(subject, { graceMailDay: day }, or(isNull(graceMailDay), lt(graceMailDay, day)))
 }
 
 /** Makes the email of a day due again that could not be sent. */
-export const releaseGraceMail = (subject: Subject, day: number): Promise<boolean> =>
+export const releaseGraceMail = (subject: BillingSubject, day: number): Promise<boolean> =>
   update(subject, { graceMailDay: null }, eq(billingAccounts.graceMailDay, day))
 
 /** Changes a billing account under a condition. @returns whether it was true */
 async function update(
-  { env, organisationId }: Subject,
+  { env, organisationId }: BillingSubject,
   change: BillingAccountChange,
   condition: SQL | undefined,
 ): Promise<boolean> {
@@ -144,7 +156,6 @@ async function update(
  * @param beforeId the last payment of the previous page
  * @returns `account`: undefined before the first payment; `autoReloadSpent`: the automatic payments in this
  *   month (UTC), minor units
- * @throws AppError not_found
  */
 export async function readBilling(
   request: OrganisationRequest & { beforeId?: string | undefined },
@@ -183,7 +194,6 @@ export async function openPortal({
 /**
  * Reads the stored payment method from the provider, which may have changed in its portal. For the
  * permission `billing`.
- * @throws AppError not_found
  * @throws PaymentError
  */
 export async function refreshPaymentMethod(request: OrganisationRequest): Promise<void> {
@@ -226,7 +236,19 @@ export async function endSubscription(
   env: Env,
   account: BillingAccountRow | undefined,
 ): Promise<boolean> {
-  if (!account?.provider || account.subscriptionId === null) return false
+  if (!hasSubscription(account)) return false
   await providerNamed(env, account.provider).endSubscription(account.subscriptionId)
   return true
 }
+
+/** Makes a subscription end with its period, so that no further month is charged. May be repeated. */
+export const endWithPeriod = (
+  env: Env,
+  { provider, subscriptionId }: Subscription,
+  { regionCode }: OrganisationRow,
+): Promise<void> =>
+  providerNamed(env, provider).setNextPlan({
+    subscriptionId,
+    plan: 'starter',
+    currency: currencyOf(regionCode),
+  })

@@ -6,13 +6,15 @@ import { AppError, invalid } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf, type Currency } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
-import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { applyPlan } from './apply-plan.ts'
 import {
   findBillableOrganisation,
   findBillingAccount,
+  hasSubscription,
   updateSubscription,
+  type Subscription,
 } from './billing-account.ts'
 import {
   openCheckout,
@@ -73,7 +75,6 @@ type Order = Pick<PurchaseRequest, 'env' | 'actor' | 'baseUrl'> & {
   plan: SelfServicePlan
   confirmed: Confirmed | undefined
 }
-type Subscription = BillingAccountRow & { subscriptionId: string }
 
 /**
  * Changes the plan. The current plan reverts a scheduled change. For the permission `billing`.
@@ -116,9 +117,6 @@ export async function changePlan(
   return { kind: 'changed' }
 }
 
-const hasSubscription = (billing: BillingAccountRow | undefined): billing is Subscription =>
-  billing?.subscriptionId != null
-
 async function changeSubscription(order: Order, subscription: Subscription): Promise<PlanChange> {
   const { current, plan } = order
   if (plan === (subscription.nextPlan ?? current)) return { kind: 'unchanged' }
@@ -146,26 +144,22 @@ async function quoteOf(order: Order, subscription: Subscription): Promise<Quote>
   const at = confirmed?.at ?? new Date(Math.floor(Date.now() / 1_000) * 1_000)
   const { subscriptionId, periodEnd: renewsAt, paymentMethod } = subscription
   const change = { subscriptionId, plan, amount: monthlyFee, currency, at }
-  const amount = await providerOf(env, subscription, order.provider).quoteUpgrade(change)
+  const amount = await providerNamed(env, subscription.provider).quoteUpgrade(change)
   const credits = upgradeCredits(order, subscription, at)
   return { plan, amount, monthlyFee, currency, credits, paymentMethod, renewsAt, at }
 }
 
-/** The provider of a subscription. */
-const providerOf = (env: Env, { provider: name }: BillingAccountRow, provider: PaymentProvider) =>
-  name === null ? provider : providerNamed(env, name)
-
 /** Sets the plan from the end of the period on; the current plan reverts an earlier change. */
 async function scheduleChange(
-  { env, actor, organisation: { id: organisationId, regionCode }, provider, current, plan }: Order,
+  { env, actor, organisation: { id: organisationId, regionCode }, current, plan }: Order,
   subscription: Subscription,
 ): Promise<PlanChange> {
-  const { subscriptionId, periodEnd } = subscription
+  const { provider, subscriptionId, periodEnd } = subscription
   const change = { subscriptionId, plan, currency: currencyOf(regionCode) }
-  await providerOf(env, subscription, provider).setNextPlan(change)
+  await providerNamed(env, provider).setNextPlan(change)
   // After a crash here, the next synchronisation reads the change from the provider.
   const nextPlan = plan === current ? null : plan
-  await updateSubscription(env, { organisationId, subscriptionId }, { nextPlan })
+  await updateSubscription(env, subscription, { nextPlan })
   const details = { plan, at: periodEnd?.toISOString() ?? null }
   const entry = { env, organisationId, actor, target: organisationId, details }
   await auditInsert({ ...entry, action: 'plan.change_scheduled' })
@@ -188,7 +182,7 @@ async function payPlan(
     if (payment.status === 'open' || payment.status === 'paid') return payment
   }
   const { includedCredits, monthlyFee } = PLAN_TERMS[plan]
-  const provider = subscription ? providerOf(env, subscription, order.provider) : order.provider
+  const provider = subscription ? providerNamed(env, subscription.provider) : order.provider
   return startPayment({
     env,
     account,
@@ -196,7 +190,6 @@ async function payPlan(
     organisation,
     provider,
     purchase: { kind: 'plan', plan, amount: monthlyFee[currencyOf(organisation.regionCode)] },
-    plan,
     credits: subscription ? subscription.quote.credits : includedCredits,
     quotedAmount: subscription?.quote.amount,
     paymentId: open?.providerReference === null ? open.id : undefined,

@@ -5,18 +5,18 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
-import { currencyOf } from '../domain/organisation.ts'
 import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
 import { requireOperator, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import {
+  endWithPeriod,
   findBillableOrganisation,
   findBillingAccount,
+  hasSubscription,
   type BillingTask,
 } from './billing-account.ts'
-import { providerNamed } from './choose-provider.ts'
 
 /** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
 export const TERMS_REFERENCE = 'terms:'
@@ -28,7 +28,6 @@ const REPAIR_AFTER_MS = 10 * 60_000
  * Sets the terms of an organisation with the plan `enterprise` and its own rate limit, effective
  * immediately, and grants the credits of the current month. A subscription ends with its period. May be
  * repeated. For operators.
- * @throws AppError not_found
  * @throws PaymentError when the subscription's provider cannot be reached; nothing is changed then
  */
 export async function setEnterpriseTerms(
@@ -39,13 +38,7 @@ export async function setEnterpriseTerms(
   const organisation = await findBillableOrganisation(env, organisationId)
   if (!organisation) throw new AppError('not_found', 'No organisation with this id.')
   const billing = await findBillingAccount(env, organisationId)
-  if (billing?.provider && billing.subscriptionId) {
-    await providerNamed(env, billing.provider).setNextPlan({
-      subscriptionId: billing.subscriptionId,
-      plan: 'starter',
-      currency: currencyOf(organisation.regionCode),
-    })
-  }
+  if (hasSubscription(billing)) await endWithPeriod(env, billing, organisation)
   const account = organisationStub(env, organisationId)
   await account.scheduleBilling({ organisationId, at: Date.now() + REPAIR_AFTER_MS })
   const fields = { plan: 'enterprise', rateLimitPerMinute, rateLimitOverridden: true } as const

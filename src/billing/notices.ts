@@ -15,23 +15,23 @@ import {
 import { mailMembers } from '../mail/mail-members.ts'
 import type { MemberEmail } from '../mail/templates.tsx'
 import { thresholdOf } from './auto-reload-settings.ts'
-import { claimGraceMail, findBillableOrganisation, releaseGraceMail } from './billing-account.ts'
+import {
+  claimGraceMail,
+  findBillableOrganisation,
+  releaseGraceMail,
+  type BillingSubject,
+} from './billing-account.ts'
 import type { BillingState } from './billing-state.ts'
 import { formatCredits, nameOfPlan } from './money.ts'
 import type { SelfServicePlan } from './plans.ts'
 
 const BILLING = '/billing'
 
-interface Recipient {
-  env: Env
-  organisationId: string
-}
-
 /**
  * Sends an email about billing to the owners. Does not throw, because a failure of email must not stop a payment.
  * @returns false when the email has to be sent again
  */
-export const mailOwners = (recipient: Recipient, email: MemberEmail): Promise<boolean> =>
+export const mailOwners = (recipient: BillingSubject, email: MemberEmail): Promise<boolean> =>
   mailMembers({ ...recipient, to: 'owners', page: BILLING, email })
 
 /**
@@ -39,7 +39,7 @@ export const mailOwners = (recipient: Recipient, email: MemberEmail): Promise<bo
  * @throws Error when it could not be sent; the next call sends it
  */
 export async function sendBalanceNotice(
-  { account, ...recipient }: Recipient & { account: OwnAccount },
+  { account, ...recipient }: BillingSubject & { account: OwnAccount },
   state: BillingState,
 ): Promise<void> {
   const creditsLeft = () => account.totals().balance + account.totals().reserved
@@ -66,7 +66,7 @@ export async function sendBalanceNotice(
 export async function sendCreditNotices({
   account,
   ...recipient
-}: Recipient & { account: OwnAccount }): Promise<void> {
+}: BillingSubject & { account: OwnAccount }): Promise<void> {
   for (const { limit, used } of await account.creditNotices(recipient.organisationId)) {
     const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)
     if (!organisation || organisation.deleteAfter !== null) return
@@ -84,7 +84,7 @@ export async function sendCreditNotices({
  * @throws Error when it could not be sent; the next call sends it
  */
 export async function sendGraceMail(
-  recipient: Recipient,
+  recipient: BillingSubject,
   { day, graceUntil }: { day: number; graceUntil: Date },
 ): Promise<void> {
   const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)
@@ -97,7 +97,7 @@ export async function sendGraceMail(
 
 /** Informs the owners that the plan has ended with the grace period. */
 export async function sendPlanEndedMail(
-  recipient: Recipient,
+  recipient: BillingSubject,
   plan: SelfServicePlan,
 ): Promise<void> {
   const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)

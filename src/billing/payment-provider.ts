@@ -116,12 +116,9 @@ export interface SubscriptionState {
 }
 
 /** A change of a subscription to a more expensive plan. */
-export interface UpgradeQuote {
-  subscriptionId: string
-  plan: SelfServicePlan
+export interface UpgradeQuote extends NextPlan {
   /** The new monthly fee, minor units. */
   amount: number
-  currency: Currency
   /** From when on the difference is charged. */
   at: Date
 }

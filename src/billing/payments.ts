@@ -89,7 +89,6 @@ export const hasProviderAmount = ({ kind, amount }: Pick<PaymentRow, 'kind' | 'a
 /**
  * Records what the provider reports, with an audit entry for each change of status. A payment never
  * returns to `open`, and a paid one stays paid. Refunded amounts never decrease.
- * @returns the row after it
  */
 export async function recordState(
   env: Env,

@@ -26,7 +26,6 @@ const NOT_STARTED = 'The payment was not started. You were not charged.'
 /**
  * Updates a payment from the provider. May be repeated and run concurrently. The payment of a deleted
  * organisation only changes its row.
- * @returns the payment after it
  * @throws PaymentError when the provider cannot be reached
  */
 export async function refreshPayment(task: PaymentTask): Promise<PaymentRow> {
@@ -82,7 +81,6 @@ export async function recordCustomer(
 /**
  * Reads a payment. Asks the provider about an open one, one reader at a time. For the permission `billing`.
  * @returns the stored payment when the provider cannot be reached
- * @throws AppError not_found
  */
 export async function readPayment(
   request: OrganisationRequest & { paymentId: string },
@@ -110,7 +108,6 @@ export const isDiscardable = (payment: PaymentRow): boolean =>
 /**
  * Closes the page of an open payment, which is then expired. A payment that was paid meanwhile stays paid.
  * For the permission `billing`.
- * @throws AppError not_found
  * @throws PaymentError
  */
 export async function discardPayment(

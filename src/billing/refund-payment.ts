@@ -17,7 +17,6 @@ import { refreshPayment } from './refresh-payment.ts'
  * Refunds a part of a paid payment and takes back the same share of its credits. For operators.
  * @param amount minor units; undefined refunds the rest
  * @param reference repeating it with the same payment refunds once, the amount of the first call
- * @returns the payment after it
  * @throws AppError not_found, or validation_error when it is not paid or less than `amount` is left
  * @throws PaymentError `unavailable`: repeat it with the same reference
  */

@@ -33,7 +33,6 @@ const MISMATCH = 'The amount or currency does not match the order. Contact suppo
 /**
  * Applies what the provider reports about a payment. Its credits are granted and its plan comes into
  * force before it is recorded as paid: after a crash in between, it is still open and settled again.
- * @returns the payment after it
  * @throws PaymentError when the subscription that the payment replaces cannot be ended
  */
 export async function settlePayment({

@@ -2,7 +2,7 @@
 // payment whose response is lost is found again.
 import type { CreditAccount } from '../credits/organisation-stub.ts'
 import type { Actor } from '../domain/actor.ts'
-import { currencyOf, type Plan } from '../domain/organisation.ts'
+import { currencyOf } from '../domain/organisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
@@ -35,7 +35,6 @@ export async function startPayment(request: {
   purchase: Purchase
   /** What is granted once it is paid. */
   credits: number
-  plan?: Plan
   /** Resumes a payment that was started before. */
   paymentId?: string | undefined
   /** What the provider will charge for an upgrade, which is not the amount of `purchase`. */
@@ -52,7 +51,7 @@ export async function startPayment(request: {
     id: request.paymentId,
     organisationId,
     kind: purchase.kind,
-    plan: request.plan ?? null,
+    plan: purchase.kind === 'plan' ? purchase.plan : null,
     credits: request.credits,
     amount: quotedAmount === undefined ? purchase.amount : 0,
     quotedAmount,

@@ -3,16 +3,19 @@
 import { SYSTEM } from '../domain/actor.ts'
 import type { PaymentProviderName } from '../domain/billing.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { currencyOf } from '../domain/organisation.ts'
 import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import { applyPlan } from './apply-plan.ts'
 import {
+  endSubscription,
+  endWithPeriod,
   findBillableOrganisation,
   findBillingAccount,
+  hasSubscription,
   NO_SUBSCRIPTION,
   updateSubscription,
   type BillingTask,
+  type Subscription,
 } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import { sendGraceMail, sendPlanEndedMail } from './notices.ts'
@@ -31,12 +34,6 @@ const RENEWAL_MARGIN_MS = 10 * 60_000
 /** When to ask again while a renewal, or the provider's response, is missing. */
 const RETRY_MS = 60 * 60_000
 
-/** The plan of a subscription that was paid last. */
-interface PlanInForce {
-  subscriptionId: string
-  plan: SelfServicePlan
-}
-
 /**
  * Reads the subscription of an organisation and applies it. May be repeated and run concurrently. A
  * subscription never changes the plan `enterprise`.
@@ -46,8 +43,8 @@ interface PlanInForce {
 export async function syncSubscription(subject: BillingTask): Promise<number | undefined> {
   const { env, account, organisationId } = subject
   const billing = await findBillingAccount(env, organisationId)
-  const subscriptionId = billing?.subscriptionId ?? null
-  if (!billing?.provider || subscriptionId === null) return undefined
+  if (!hasSubscription(billing)) return undefined
+  const { subscriptionId } = billing
   const found = await providerNamed(env, billing.provider).findSubscription(subscriptionId)
   if (found?.organisationId !== organisationId) {
     // Unknown is not ended: the keys of another account may be configured.
@@ -55,22 +52,16 @@ export async function syncSubscription(subject: BillingTask): Promise<number | u
     return Date.now() + RETRY_MS
   }
   await settleInvoices(subject, billing.provider, found)
-  const subscription = await endDuringDeletion(subject, billing.provider, found)
+  const subscription = await endDuringDeletion(subject, billing, found)
   const paid = subscription.invoices.findLast(({ status }) => status === 'paid')
   const plan = paid?.plan ?? subscription.plan
-  if (subscription.status === 'ended') return endPlan(subject, billing, { subscriptionId, plan })
+  if (subscription.status === 'ended') return endPlan(subject, billing, plan)
   if (paid) await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: paid.plan })
   const change = { periodEnd: subscription.periodEnd, nextPlan: nextPlanOf(subscription, paid) }
-  if (subscription.status === 'past_due') {
-    return runGrace(subject, billing, { subscriptionId, plan }, change)
-  }
+  if (subscription.status === 'past_due') return runGrace(subject, billing, plan, change)
 
   const active = { subscriptionStatus: 'active', graceUntil: null, graceMailDay: null } as const
-  const isCurrent = await updateSubscription(
-    env,
-    { organisationId, subscriptionId },
-    { ...change, ...active },
-  )
+  const isCurrent = await updateSubscription(env, billing, { ...change, ...active })
   if (!isCurrent) return syncSubscription(subject)
   const now = Date.now()
   const renewsAt = subscription.periodEnd.getTime() + RENEWAL_MARGIN_MS
@@ -117,21 +108,16 @@ async function settleInvoices(
 /**
  * Ends the subscription with its period while the deletion of the organisation is scheduled, so that
  * another month is not charged. An owner who cancels the deletion can revert it on Billing.
- * @returns the subscription after it
  */
 async function endDuringDeletion(
   { env, organisationId }: BillingTask,
-  provider: PaymentProviderName,
+  billing: Subscription,
   subscription: SubscriptionState,
 ): Promise<SubscriptionState> {
   if (subscription.endsAtPeriodEnd || subscription.status === 'ended') return subscription
   const organisation = await findBillableOrganisation(env, organisationId)
   if (!organisation?.deleteAfter) return subscription
-  await providerNamed(env, provider).setNextPlan({
-    subscriptionId: subscription.id,
-    plan: 'starter',
-    currency: currencyOf(organisation.regionCode),
-  })
+  await endWithPeriod(env, billing, organisation)
   return { ...subscription, endsAtPeriodEnd: true }
 }
 
@@ -143,22 +129,19 @@ const nextPlanOf = (subscription: SubscriptionState, paid: InvoiceState | undefi
 /** The plan remains for 7 days after a failed renewal. */
 async function runGrace(
   subject: BillingTask,
-  { provider, graceUntil: storedEnd }: BillingAccountRow,
-  { subscriptionId, plan }: PlanInForce,
+  billing: Subscription,
+  plan: SelfServicePlan,
   change: Pick<BillingAccountRow, 'periodEnd' | 'nextPlan'>,
 ): Promise<number | undefined> {
-  const { env, organisationId } = subject
+  const { env } = subject
   const now = Date.now()
-  const graceUntil = storedEnd ?? new Date(now + GRACE_DAYS * DAY_MS)
-  const isCurrent = await updateSubscription(
-    env,
-    { organisationId, subscriptionId },
-    { ...change, subscriptionStatus: 'past_due', graceUntil },
-  )
+  const graceUntil = billing.graceUntil ?? new Date(now + GRACE_DAYS * DAY_MS)
+  const pastDue = { ...change, subscriptionStatus: 'past_due', graceUntil } as const
+  const isCurrent = await updateSubscription(env, billing, pastDue)
   if (!isCurrent) return syncSubscription(subject)
-  if (provider !== null && graceUntil.getTime() <= now) {
-    await providerNamed(env, provider).endSubscription(subscriptionId)
-    return endPlan(subject, { graceUntil }, { subscriptionId, plan })
+  if (graceUntil.getTime() <= now) {
+    await endSubscription(env, billing)
+    return endPlan(subject, { ...billing, graceUntil }, plan)
   }
   const start = graceUntil.getTime() - GRACE_DAYS * DAY_MS
   const day = MAIL_DAYS.findLast((one) => start + one * DAY_MS <= now)
@@ -173,17 +156,13 @@ async function runGrace(
  */
 async function endPlan(
   subject: BillingTask,
-  { graceUntil }: Pick<BillingAccountRow, 'graceUntil'>,
-  { subscriptionId, plan }: PlanInForce,
+  billing: Subscription,
+  plan: SelfServicePlan,
 ): Promise<number | undefined> {
   const { env, account, organisationId } = subject
   await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: 'starter' })
-  const isRemoved = await updateSubscription(
-    env,
-    { organisationId, subscriptionId },
-    NO_SUBSCRIPTION,
-  )
-  if (isRemoved && graceUntil !== null) await sendPlanEndedMail(subject, plan)
+  const isRemoved = await updateSubscription(env, billing, NO_SUBSCRIPTION)
+  if (isRemoved && billing.graceUntil !== null) await sendPlanEndedMail(subject, plan)
   // A concurrent payment may have started another subscription, whose plan applies.
   return syncSubscription(subject)
 }

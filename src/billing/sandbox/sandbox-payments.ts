@@ -142,7 +142,6 @@ export async function charge(env: Env, request: PaymentRequest): Promise<Payment
 /**
  * Changes a payment. Repeats `change` after a concurrent write.
  * @param change undefined: nothing changes
- * @returns the payment after it
  * @throws PaymentError rejected when it does not exist
  */
 async function changePayment(
