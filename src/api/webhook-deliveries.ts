@@ -9,8 +9,11 @@ import { validQuery } from '../http/validation.ts'
 import { JobId, WebhookStatus } from '../jobs/present-job.ts'
 import type { WebhookAttemptRow } from '../platform/db/webhook-schema.ts'
 import { isEventId, isId } from '../platform/ids.ts'
-import type { Delivery as DeliveryRow } from '../webhooks/delivery/deliveries-store.ts'
-import { listAttempts, listDeliveries, readEvent } from '../webhooks/delivery/read-deliveries.ts'
+import {
+  type Delivery as DeliveryRow,
+  listDeliveries,
+} from '../webhooks/delivery/read-deliveries.ts'
+import { listAttempts, readEvent } from '../webhooks/event-reads.ts'
 import { resendEvent } from '../webhooks/delivery/resend.ts'
 import { WebhookEventType } from '../webhooks/event.ts'
 import {

@@ -1,7 +1,10 @@
-// The SQL that reads webhook events and attempts of an organisation.
+// Reads webhook events and their attempts. For members who may read deliveries. For a test key, only the events
+// of test jobs exist.
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { jobInWorkspaces, type WorkspaceIds } from '../organisations/workspace-rights.ts'
 import { and, between, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
 import { jobsDatabase } from '../platform/db/database.ts'
+import { findNearby } from '../platform/db/read-sessions.ts'
 import { jobs } from '../platform/db/schema.ts'
 import {
   webhookAttempts,
@@ -9,10 +12,14 @@ import {
   type WebhookAttemptRow,
   type WebhookEventRow,
 } from '../platform/db/webhook-schema.ts'
+import { limitedModeOf } from '../domain/actor.ts'
+import { AppError } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
-import type { RequestSource } from './delivery/request.ts'
+import { recreateRequest, type RequestSource } from './delivery/request.ts'
 import { missingEndpointOf } from './endpoints/default-endpoint.ts'
 import { selectEndpointOf } from './endpoints/endpoint-store.ts'
+
+type EventRequest = OrganisationRequest & { eventId: string }
 
 /** The events that `recentOutcomes` reads at most. */
 const RECENT_EVENTS = 500
@@ -61,7 +68,7 @@ export async function findEvent(
 }
 
 /** One event, and what its requests are created from. */
-export async function findEventSource(
+async function findSource(
   env: Env,
   organisationId: string,
   options: { eventId: string; workspaceIds?: WorkspaceIds },
@@ -83,6 +90,14 @@ export interface EndpointOutcome {
   url: string
   succeededAt: Date | null
   failedAt: Date | null
+}
+
+/** The latest success and failure of each receiver, among the latest events of the organisation. */
+export async function listEndpointOutcomes(
+  request: OrganisationRequest,
+): Promise<EndpointOutcome[]> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  return recentOutcomes(request.env, request.organisationId, workspaceIds)
 }
 
 /** The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation or its workspaces. */
@@ -110,8 +125,8 @@ export async function recentOutcomes(
     .as('recent')
   const isSuccess = sql`coalesce(${webhookAttempts.responseStatus}, 0) between 200 and 299`
   const latest = (condition: SQL) =>
-    sql<number | null>`max(case when ${condition} then ${webhookAttempts.at} end)`
-  const rows = await db
+    sql`max(case when ${condition} then ${webhookAttempts.at} end)`.mapWith(webhookAttempts.at)
+  return db
     .select({
       endpointId: recent.endpointId,
       url: recent.url,
@@ -121,12 +136,6 @@ export async function recentOutcomes(
     .from(recent)
     .innerJoin(webhookAttempts, eq(webhookAttempts.eventId, recent.id))
     .groupBy(recent.endpointId, recent.url)
-  const instant = (at: number | null) => (at === null ? null : new Date(at))
-  return rows.map((row) => ({
-    ...row,
-    succeededAt: instant(row.succeededAt),
-    failedAt: instant(row.failedAt),
-  }))
 }
 
 /** The attempts of an organisation's events from id `first` to `last`, ordered by event and number. */
@@ -147,3 +156,52 @@ export const attemptsBetween = (
       ),
     )
     .orderBy(webhookAttempts.eventId, webhookAttempts.number)
+
+/** @throws AppError not_found */
+export async function readEvent({ eventId, ...request }: EventRequest): Promise<WebhookEventRow> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
+  const mode = limitedModeOf(request.actor)
+  const options = { eventId, workspaceIds, mode }
+  const event = await findNearby(() => findEvent(env, organisationId, options))
+  if (!event) throw new AppError('not_found')
+  return event
+}
+
+/** An attempt, with the request that was sent if its signature is stored. */
+export interface AttemptDetails {
+  attempt: WebhookAttemptRow
+  request: Awaited<ReturnType<typeof recreateRequest>>
+}
+
+/** An event with its attempts, the latest first, and the requests that were sent. */
+export async function readDelivery({ eventId, ...request }: EventRequest): Promise<{
+  source: RequestSource
+  attempts: AttemptDetails[]
+}> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
+  const [source, rows] = await Promise.all([
+    findNearby(() => findSource(env, organisationId, { eventId, workspaceIds })),
+    attemptsBetween(env, organisationId, { first: eventId, last: eventId }),
+  ])
+  if (!source) throw new AppError('not_found')
+  const attempts = rows.toReversed().map(async (attempt) => ({
+    attempt,
+    request: await recreateRequest(env, source, attempt),
+  }))
+  return { source, attempts: await Promise.all(attempts) }
+}
+
+/** The attempts at delivering an event, in order; none when the organisation has no such event. */
+export async function listAttempts({
+  eventId,
+  ...request
+}: EventRequest): Promise<WebhookAttemptRow[]> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  return attemptsBetween(request.env, request.organisationId, {
+    first: eventId,
+    last: eventId,
+    workspaceIds,
+  })
+}

@@ -107,7 +107,8 @@ export interface AttemptRecord {
   claimed: ClaimedEvent
   attempt: WebhookAttemptRow
   /** The event's new status, and when its next attempt is due. */
-  outcome: { status: WebhookEventRow['status']; dueAt: Date }
+  status: WebhookEventRow['status']
+  dueAt: Date
   timedOut: boolean
   /** What `leaseOrigin` returned, if it was called. */
   busyUntil: Date | undefined
@@ -124,63 +125,52 @@ export interface AttemptRecord {
 export async function recordAttempt(
   made: AttemptRecord,
 ): Promise<{ leaseHeld: boolean; disabled: boolean }> {
-  const { env, attempt, outcome, timedOut, busyUntil, disables } = made
+  const { env, attempt, status, disables } = made
   const { event, receiver } = made.claimed
   const db = jobsDatabase(env, event.id)
-  const record = [
-    db
-      .update(webhookEvents)
-      .set({ status: outcome.status, ...dueFrom(outcome.dueAt), attempts: attempt.number })
-      .where(isClaimed(event)),
-    db
-      .insert(webhookAttempts)
-      .select(
-        sql`select ${rowValues(webhookAttempts, attempt)} from ${webhookEvents}
-          where ${eq(webhookEvents.id, attempt.eventId)}`,
-      )
-      .onConflictDoNothing(),
-  ] as const
-  // Only an earlier attempt can be shortened or deleted.
-  const reduction = attempt.number > 1 ? reduceAttempts(db, attempt) : []
-  // Other receivers of the origin share the lease, and whether it times out.
-  const shared = receiver.timesOut ? [updateOrigin(db, receiver, { timedOut, busyUntil })] : []
-  if (outcome.status === 'delivered') {
-    if (!receiver.row) {
-      const [updated] = await db.batch([...record, ...shared, ...reduction])
-      return { leaseHeld: updated.meta.changes > 0, disabled: false }
-    }
-    const [updated, , [removed]] = await db.batch([
-      ...record,
-      removeReceiver(db, receiver),
-      ...shared,
-      ...reduction,
-    ])
-    // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
-    // loses the entry, but not the delivery, which shows why the endpoint is enabled.
-    if (removed?.disabledAt) {
-      await auditInsert(entryOf(env, receiver, SYSTEM, 'webhook_endpoint.enabled'))
-    }
-    return { leaseHeld: updated.meta.changes > 0, disabled: false }
-  }
-  const failure = insertFailure(db, receiver, { eventId: event.id, timedOut })
-  if (!disables) {
-    const [updated] = await db.batch([...record, failure, ...shared, ...reduction])
-    return { leaseHeld: updated.meta.changes > 0, disabled: false }
-  }
   let leaseHeld = false
-  const entry = entryOf(env, receiver, SYSTEM, 'webhook_endpoint.disabled')
-  const disabled = await recorded(entry, async () => {
-    const [updated, , , change] = await db.batch([
-      ...record,
-      failure,
-      disableReceiver(db, receiver),
-      ...shared,
-      ...reduction,
+  /** Returns whether the receiver was or is now disabled. */
+  const store = async () => {
+    const [updated, , changed] = await db.batch([
+      db
+        .update(webhookEvents)
+        .set({ status, ...dueFrom(made.dueAt), attempts: attempt.number })
+        .where(isClaimed(event)),
+      db
+        .insert(webhookAttempts)
+        .select(
+          sql`select ${rowValues(webhookAttempts, attempt)} from ${webhookEvents}
+            where ${eq(webhookEvents.id, attempt.eventId)}`,
+        )
+        .onConflictDoNothing(),
+      ...changesOfReceiver(db, made),
+      // Other receivers of the origin share the lease, and whether it times out.
+      ...(receiver.timesOut ? [updateOrigin(db, receiver, made)] : []),
+      // Only an earlier attempt can be shortened or deleted.
+      ...(attempt.number > 1 ? reduceAttempts(db, attempt) : []),
     ])
     leaseHeld = updated.meta.changes > 0
-    return change.meta.changes > 0
-  })
-  return { leaseHeld, disabled }
+    return Array.isArray(changed) && changed.some(({ disabledAt }) => disabledAt !== null)
+  }
+  if (disables) {
+    const disabled = await recorded(
+      entryOf(env, receiver, SYSTEM, 'webhook_endpoint.disabled'),
+      store,
+    )
+    return { leaseHeld, disabled }
+  }
+  // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
+  // loses the entry, but not the delivery, which shows why the endpoint is enabled.
+  if (await store()) await auditInsert(entryOf(env, receiver, SYSTEM, 'webhook_endpoint.enabled'))
+  return { leaseHeld, disabled: false }
+}
+
+/** The statements that an attempt needs in the receiver's row. The first returns the row if it removes or disables it. */
+function changesOfReceiver(db: Database, made: AttemptRecord) {
+  const { event, receiver } = made.claimed
+  if (made.status === 'delivered') return receiver.row ? [removeReceiver(db, receiver)] : []
+  const failure = insertFailure(db, receiver, { eventId: event.id, timedOut: made.timedOut })
+  return made.disables ? [disableReceiver(db, receiver), failure] : [failure]
 }
 
 /**

@@ -59,10 +59,7 @@ export async function sendTestEvent(
     request: {
       modelImageUrl: imageUrl,
       garmentImageUrl: imageUrl,
-      workspaceId: undefined,
       webhookUrl: url,
-      idempotencyKey: undefined,
-      mustReplay: false,
       testEventFor: endpointId,
       apiKeyId: keyId,
       requestId,

@@ -54,12 +54,14 @@ import {
 } from '../../src/webhooks/endpoints/failing-receivers.ts'
 import {
   countFailedDeliveries,
-  listAttempts,
   listDeliveries,
+} from '../../src/webhooks/delivery/read-deliveries.ts'
+import {
+  listAttempts,
   listEndpointOutcomes,
   readDelivery,
   readEvent,
-} from '../../src/webhooks/delivery/read-deliveries.ts'
+} from '../../src/webhooks/event-reads.ts'
 import { resendEvent, resendFailedEvents } from '../../src/webhooks/delivery/resend.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 import { newOrganisation } from '../support/world.ts'

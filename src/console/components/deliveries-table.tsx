@@ -1,6 +1,6 @@
 // A table of webhook deliveries, and how often pages ask for their state.
 import type { EndpointRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
-import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
+import type { Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import { StatusBadge, Link, Timestamp } from './text.tsx'
 import { Section, IdLink, Table } from './section.tsx'
 import { isDeliveryFinal } from '../../domain/webhook.ts'

@@ -11,8 +11,9 @@ import {
 } from '../../domain/webhook.ts'
 import { isEventId, isId } from '../../platform/ids.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoints.ts'
-import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/delivery/deliveries-store.ts'
 import {
+  MAX_RESENT,
+  MAX_SCANNED,
   countFailedDeliveries,
   listDeliveries,
   type DeliveriesPage,

@@ -11,7 +11,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { reasonForMembers } from '../../jobs/processing/failure-record.ts'
 import { creditCost } from '../../jobs/present-job.ts'
 import type { JobWithEvent } from '../../jobs/job-store.ts'
-import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
+import type { Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import {
   outputKey,
   signedUrlForPage,

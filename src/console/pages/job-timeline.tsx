@@ -6,7 +6,7 @@ import { isFinal } from '../../domain/job.ts'
 import { EVENT_STATUSES } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../platform/ids.ts'
 import type { JobWithEvent } from '../../jobs/job-store.ts'
-import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
+import type { Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import { Link, formatDuration, Timestamp } from '../components/text.tsx'
 
 export const jobTimeline = (

@@ -4,11 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isEventId } from '../../platform/ids.ts'
-import {
-  readDelivery,
-  readEvent,
-  type AttemptDetails,
-} from '../../webhooks/delivery/read-deliveries.ts'
+import { readDelivery, readEvent, type AttemptDetails } from '../../webhooks/event-reads.ts'
 import type { Fidelity } from '../../webhooks/delivery/request.ts'
 import { resendEvent } from '../../webhooks/delivery/resend.ts'
 import { StatusBadge, Link, Notice, Timestamp, formatDuration } from '../components/text.tsx'

@@ -13,7 +13,8 @@ import {
   setDefaultUrl,
 } from '../../webhooks/endpoints/endpoints.ts'
 import { enableReceiver, listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
-import { listDeliveries, listEndpointOutcomes } from '../../webhooks/delivery/read-deliveries.ts'
+import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
+import { listEndpointOutcomes } from '../../webhooks/event-reads.ts'
 import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
 import {

@@ -29,8 +29,6 @@ const MAX_DELAY_SECONDS = 43_200
 const ACK_AFTER_MS = 2_000
 /** Used instead while another delivery of the organisation is slow. */
 const ACK_NEXT_AFTER_MS = 250
-/** No attempt takes longer. An older entry belongs to an invocation that was killed. */
-const MAX_SLOW_MS = 60_000
 
 export const EventMessage = z.object({
   eventId: z.string(),
@@ -61,7 +59,7 @@ interface Outcome {
 }
 
 /** The slow deliveries of this isolate. */
-const slowDeliveries = new SlowDeliveries(MAX_SLOW_MS)
+const slowDeliveries = new SlowDeliveries()
 
 /** Makes an attempt if the event is due, and schedules the next one. */
 export async function deliverEvent({
@@ -159,20 +157,17 @@ async function attemptDelivery(
   const result = await send(env, claimed, at)
   const durationMs = Date.now() - at.getTime()
   const { responseStatus, error } = result.stored
-  const outcome = outcomeOf(env, receiver, number, result)
-  const { delaySeconds } = outcome
+  const { status, delaySeconds, disables } = outcomeOf(env, receiver, number, result)
 
   const { leaseHeld, disabled } = await recordAttempt({
     env,
     claimed,
     attempt: { eventId, number, at, durationMs, ...result.stored },
-    outcome: {
-      status: outcome.status,
-      dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000),
-    },
+    status,
+    dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000),
     timedOut: result.timedOut,
     busyUntil,
-    disables: outcome.disables,
+    disables,
   })
   const url = URL.parse(event.url)
   log.info('webhook attempt', {
@@ -182,17 +177,17 @@ async function attemptDelivery(
     // The path can contain a secret.
     host: url ? hostOf(url) : undefined,
     attempt: number,
-    status: outcome.status,
+    status,
     responseStatus,
     durationMs,
     error,
   })
-  record(env, 'webhook', { outcome: outcome.status }, durationMs, receiver.organisationId)
+  record(env, 'webhook', { outcome: status }, durationMs, receiver.organisationId)
   if (leaseHeld && delaySeconds !== null) {
     await enqueue(env, { eventId, organisationId: event.organisationId }, delaySeconds)
   }
   if (disabled) await reportDisabledReceiver(env, claimed, baseUrl)
-  else if (outcome.status !== 'delivered') await reportFailingReceiver(env, claimed)
+  else if (status !== 'delivered') await reportFailingReceiver(env, claimed)
 }
 
 function outcomeOf(
@@ -202,10 +197,10 @@ function outcomeOf(
   { stored: { responseStatus: status }, retryAfterSeconds }: DeliveryResult,
 ): Outcome {
   const delays = settingsOf(env).webhookRetryDelaysSeconds
-  const disables = shouldDisable(receiver, number > Math.min(DISABLING_RETRIES, delays.length))
   if (status !== null && status >= 200 && status < 300) {
-    return { status: 'delivered', delaySeconds: null, disables }
+    return { status: 'delivered', delaySeconds: null, disables: false }
   }
+  const disables = shouldDisable(receiver, number > Math.min(DISABLING_RETRIES, delays.length))
   // 410 Gone: the receiver requests no further attempts.
   const isLast = status === 410 || Boolean(receiver.row?.disabledAt) || disables
   const delaySeconds = isLast

@@ -8,7 +8,7 @@ import { dueFrom, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
 import { webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
 import { batchesOf } from '../../platform/queues/batches.ts'
-import { findFailedEvents, type DeliveryFilter } from './deliveries-store.ts'
+import { findFailedEvents, type DeliveryFilter } from './read-deliveries.ts'
 import { hasEndpoint } from '../endpoints/endpoint-store.ts'
 import { ATTEMPT_LEASE_MS } from '../endpoints/failing-receiver-store.ts'
 import { findEvent } from '../event-reads.ts'
@@ -20,7 +20,6 @@ const RESENT_PER_SECOND = 10
  * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
  * For developers.
  * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
- * @throws AppError not_found
  */
 export async function resendEvent(
   request: OrganisationRequest & { eventId: string },
@@ -47,7 +46,6 @@ export async function resendEvent(
  * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled
  * endpoints fail again without an attempt. For developers.
  * @returns how many events are sent again
- * @throws AppError not_found
  */
 export async function resendFailedEvents(
   request: OrganisationRequest & { filter: DeliveryFilter },

@@ -2,6 +2,8 @@
 // postpone further deliveries to the same endpoint, which would most likely be slow too.
 
 const MAX_PER_ORGANISATION = 4
+/** No attempt takes longer. An older entry belongs to an invocation that was killed. */
+const MAX_AGE_MS = 60_000
 
 interface SlowDelivery {
   organisationId: string
@@ -10,14 +12,8 @@ interface SlowDelivery {
   since: number
 }
 
-/** Entries expire after `maxAgeMs`, since an invocation that is killed does not remove its own. */
 export class SlowDeliveries {
-  readonly #maxAgeMs: number
   readonly #deliveries = new Set<SlowDelivery>()
-
-  constructor(maxAgeMs: number) {
-    this.#maxAgeMs = maxAgeMs
-  }
 
   add(delivery: Pick<SlowDelivery, 'organisationId' | 'origin'>): SlowDelivery {
     const slow = { ...delivery, since: Date.now() }
@@ -41,7 +37,7 @@ export class SlowDeliveries {
   }
 
   #ofOrganisation(organisationId: string): SlowDelivery[] {
-    const oldest = Date.now() - this.#maxAgeMs
+    const oldest = Date.now() - MAX_AGE_MS
     for (const slow of this.#deliveries) if (slow.since <= oldest) this.#deliveries.delete(slow)
     return [...this.#deliveries].filter((slow) => slow.organisationId === organisationId)
   }

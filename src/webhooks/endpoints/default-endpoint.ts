@@ -27,7 +27,7 @@ export async function defaultEndpointOf(
   env: Env,
   organisationId: string,
 ): Promise<EndpointRow | undefined> {
-  const stored = await findEndpoint(env, { organisationId, id: DEFAULT_ENDPOINT })
+  const stored = await findEndpoint(env, { organisationId, endpointId: DEFAULT_ENDPOINT })
   return stored ?? atPrimary(() => createFromOrganisation(env, organisationId))
 }
 

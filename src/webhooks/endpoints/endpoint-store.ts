@@ -5,12 +5,16 @@ import { deletedAmong } from '../../organisations/closed-organisations.ts'
 import { recorded, type AuditEntry } from '../../organisations/audit-log.ts'
 import { rowValues, type Database, jobsDatabase } from '../../platform/db/database.ts'
 import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
+import { AppError } from '../../domain/errors.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 
-type Key = Pick<EndpointRow, 'organisationId' | 'id'>
+interface Key {
+  organisationId: string
+  endpointId: string
+}
 
-const isEndpoint = ({ organisationId, id }: Key) =>
-  and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.id, id))
+const isEndpoint = ({ organisationId, endpointId }: Key) =>
+  and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.id, endpointId))
 
 /** The statement that selects the endpoint whose secret signs an event. */
 export const selectEndpointOf = (
@@ -55,24 +59,22 @@ export async function findEndpoint(env: Env, key: Key): Promise<EndpointRow | un
  */
 export async function insertAddedEndpoint(row: EndpointRow, entry: AuditEntry): Promise<boolean> {
   const { env, organisationId } = entry
-  const isNew = sql`not exists (select 1 from ${webhookEndpoints} where ${isEndpoint(row)})
+  const key = { organisationId, endpointId: row.id }
+  const isNew = sql`not exists (select 1 from ${webhookEndpoints} where ${isEndpoint(key)})
     and (select count(*) from ${webhookEndpoints}
       where ${webhookEndpoints.organisationId} = ${organisationId}
         and ${ne(webhookEndpoints.id, DEFAULT_ENDPOINT)}) < ${MAX_ADDED_ENDPOINTS}`
-  if (await findEndpoint(env, row)) return true
+  if (await findEndpoint(env, key)) return true
   await recorded(entry, () =>
     jobsDatabase(env, organisationId)
       .insert(webhookEndpoints)
       .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`),
   )
-  await deleteIfClosed(env, row)
-  return (await findEndpoint(env, row)) !== undefined
+  await deleteIfClosed(env, key)
+  return (await findEndpoint(env, key)) !== undefined
 }
 
-/**
- * Inserts the default endpoint unless stored.
- * @returns the stored row
- */
+/** Inserts the default endpoint unless stored. @returns the stored row */
 export async function insertDefaultEndpoint(
   env: Env,
   {
@@ -80,17 +82,23 @@ export async function insertDefaultEndpoint(
     ...values
   }: Pick<EndpointRow, 'organisationId' | 'url' | 'secret'> & Partial<EndpointRow>,
 ): Promise<EndpointRow> {
-  const key = { organisationId, id: DEFAULT_ENDPOINT }
   const [row] = await jobsDatabase(env, organisationId)
     .insert(webhookEndpoints)
-    .values({ ...key, name: 'Default URL', types: [], createdAt: new Date(), ...values })
+    .values({
+      organisationId,
+      id: DEFAULT_ENDPOINT,
+      name: 'Default URL',
+      types: [],
+      createdAt: new Date(),
+      ...values,
+    })
     // Changes nothing, but returns the row.
     .onConflictDoUpdate({
       target: [webhookEndpoints.organisationId, webhookEndpoints.id],
       set: { organisationId },
     })
     .returning()
-  await deleteIfClosed(env, key)
+  await deleteIfClosed(env, { organisationId, endpointId: DEFAULT_ENDPOINT })
   if (!row) throw new Error('The inserted endpoint was not returned')
   return row
 }
@@ -104,18 +112,18 @@ async function deleteIfClosed(env: Env, key: Key): Promise<void> {
   await jobsDatabase(env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key))
 }
 
-/** @returns false when there is no such endpoint */
-export const updateEndpointRow = (
+/** @throws AppError not_found */
+export async function updateEndpointRow(
   key: Key,
   change: SQLiteUpdateSetSource<typeof webhookEndpoints>,
   entry: AuditEntry,
-): Promise<boolean> =>
-  recorded(entry, () =>
-    jobsDatabase(entry.env, key.organisationId)
-      .update(webhookEndpoints)
-      .set(change)
-      .where(isEndpoint(key)),
+): Promise<void> {
+  const db = jobsDatabase(entry.env, key.organisationId)
+  const isUpdated = await recorded(entry, () =>
+    db.update(webhookEndpoints).set(change).where(isEndpoint(key)),
   )
+  if (!isUpdated) throw new AppError('not_found')
+}
 
 export const deleteEndpointRow = (key: Key, entry: AuditEntry): Promise<boolean> =>
   recorded(entry, () =>

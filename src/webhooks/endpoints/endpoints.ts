@@ -43,10 +43,7 @@ export type EndpointRequest = OrganisationRequest & { endpointId: string }
 /** What members choose for an added endpoint. */
 export type EndpointSettings = Pick<EndpointRow, 'name' | 'url' | 'types' | 'mode'>
 
-/**
- * The default endpoint, then the added ones, oldest first. For members who may read deliveries.
- * @throws AppError not_found
- */
+/** The default endpoint, then the added ones, oldest first. For members who may read deliveries. */
 export async function listEndpoints(
   request: OrganisationRequest,
 ): Promise<[defaultEndpoint: EndpointRow, ...added: EndpointRow[]]> {
@@ -57,29 +54,20 @@ export async function listEndpoints(
   return first ? [defaultEndpoint, first, ...others] : [defaultEndpoint]
 }
 
-/**
- * The added endpoints, oldest first. For members who may read deliveries.
- * @throws AppError not_found
- */
+/** The added endpoints, oldest first. For members who may read deliveries. */
 export async function listAddedEndpoints(request: OrganisationRequest): Promise<EndpointRow[]> {
   await requirePermission(request, 'jobs')
   const rows = await endpointsOf(request.env, request.organisationId)
   return rows.filter((row) => row.id !== DEFAULT_ENDPOINT && isVisible(request.actor, row))
 }
 
-/**
- * The failures of endpoints, by their `receiver`. For members who may read deliveries.
- * @throws AppError not_found
- */
+/** The failures of endpoints, by their `receiver`. For members who may read deliveries. */
 export async function listFailures(request: OrganisationRequest): Promise<FailingReceiverRow[]> {
   await requirePermission(request, 'jobs')
   return failingReceiversOf(request.env, request.organisationId)
 }
 
-/**
- * An endpoint. For members who may read deliveries.
- * @throws AppError not_found
- */
+/** An endpoint. For members who may read deliveries. */
 export async function readEndpoint(request: EndpointRequest): Promise<EndpointRow> {
   await requirePermission(request, 'jobs')
   return find(request)
@@ -121,8 +109,6 @@ export async function addEndpoint(
 /**
  * Changes an added endpoint. Events that wait for delivery keep their URL. Saving an endpoint
  * deletes the record of its failures. For developers.
- * @returns the endpoint after the change
- * @throws AppError not_found
  */
 export async function updateEndpoint({
   change,
@@ -135,7 +121,9 @@ export async function updateEndpoint({
   const before = await find(request)
   const after = { ...before, ...change }
   const details = changedDetails<Auditable>(auditable(before), auditable(after))
-  if (details) await update(request, change, entryOf(request, 'webhook_endpoint.updated', details))
+  if (details) {
+    await updateEndpointRow(request, change, entryOf(request, 'webhook_endpoint.updated', details))
+  }
   await applyChange(request, after.enabled)
   return after
 }
@@ -144,7 +132,6 @@ export async function updateEndpoint({
  * Changes the URL of the default endpoint, for new jobs. Saving it deletes the record of its
  * failures. For developers.
  * @param url null: jobs without a URL of their own have none
- * @throws AppError not_found
  */
 export async function setDefaultUrl({
   url,
@@ -153,12 +140,11 @@ export async function setDefaultUrl({
   await requireUnlimited(organisation, 'develop')
   const request = { ...organisation, endpointId: DEFAULT_ENDPOINT }
   const before = await find(request)
-  const details = changedDetails(
-    { defaultWebhookUrl: before.url || null },
-    { defaultWebhookUrl: url },
-  )
+  const stored = { defaultWebhookUrl: before.url || null }
+  const details = changedDetails(stored, { defaultWebhookUrl: url })
   if (details) {
-    await update(request, { url: url ?? '' }, entryOf(request, 'organisation.updated', details))
+    const entry = entryOf(request, 'organisation.updated', details)
+    await updateEndpointRow(request, { url: url ?? '' }, entry)
   }
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await applyChange(request, url !== null)
@@ -166,15 +152,12 @@ export async function setDefaultUrl({
 
 /**
  * Deletes an added endpoint. Its undelivered events fail without a further attempt. For developers.
- * @throws AppError not_found
  */
 export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
   await requireUnlimited(request, 'develop')
   const { url, name } = await find(request)
-  const { organisationId, endpointId: id } = request
   const details = changedDetails({ url, name }, { url: '', name: '' })
-  const entry = entryOf(request, 'webhook_endpoint.deleted', details)
-  await deleteEndpointRow({ organisationId, id }, entry)
+  await deleteEndpointRow(request, entryOf(request, 'webhook_endpoint.deleted', details))
   await applyChange(request, false)
 }
 
@@ -182,7 +165,6 @@ export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
  * Creates a new secret. For `SECRET_OVERLAP_MS`, deliveries are signed with the previous one as well, so
  * that receivers can switch at any time. For developers.
  * @returns the new secret in plain text
- * @throws AppError not_found
  */
 export async function rotateSecret(request: EndpointRequest): Promise<string> {
   await requireUnlimited(request, 'develop')
@@ -193,14 +175,11 @@ export async function rotateSecret(request: EndpointRequest): Promise<string> {
     secretPrevious: sql`${webhookEndpoints.secret}`,
     secretPreviousUntil: new Date(Date.now() + SECRET_OVERLAP_MS),
   }
-  await update(request, rotation, entryOf(request, 'webhook_secret.rotated'))
+  await updateEndpointRow(request, rotation, entryOf(request, 'webhook_secret.rotated'))
   return secret
 }
 
-/**
- * Returns the secret in plain text. For developers.
- * @throws AppError not_found
- */
+/** Returns the secret in plain text. For developers. */
 export async function revealSecret(request: EndpointRequest): Promise<string> {
   await requireUnlimited(request, 'develop')
   const { env, organisationId } = request
@@ -228,19 +207,9 @@ async function find(request: EndpointRequest): Promise<EndpointRow> {
   const row =
     endpointId === DEFAULT_ENDPOINT
       ? await defaultEndpointOf(env, organisationId)
-      : await findEndpoint(env, { organisationId, id: endpointId })
+      : await findEndpoint(env, request)
   if (!row || !isVisible(actor, row)) throw new AppError('not_found')
   return row
-}
-
-async function update(
-  { organisationId, endpointId: id }: EndpointRequest,
-  change: Parameters<typeof updateEndpointRow>[1],
-  entry: AuditEntry,
-): Promise<void> {
-  if (!(await updateEndpointRow({ organisationId, id }, change, entry))) {
-    throw new AppError('not_found')
-  }
 }
 
 /**

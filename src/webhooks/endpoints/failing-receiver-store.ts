@@ -161,7 +161,7 @@ export const removeReceiver = (db: Database, receiver: ReceiverKey) =>
     .where(isReceiver(receiver))
     .returning({ disabledAt: failingReceivers.disabledAt })
 
-/** The statement that disables the receiver if it has failed for `DISABLED_AFTER_MS`. */
+/** The statement that disables the receiver if it has failed for `DISABLED_AFTER_MS`. Returns the row if it has. */
 export function disableReceiver(db: Database, receiver: ReceiverKey) {
   const now = new Date()
   return db
@@ -174,6 +174,7 @@ export function disableReceiver(db: Database, receiver: ReceiverKey) {
         lte(failingReceivers.failingSince, new Date(now.getTime() - DISABLED_AFTER_MS)),
       ),
     )
+    .returning({ disabledAt: failingReceivers.disabledAt })
 }
 
 /**

@@ -1,5 +1,5 @@
 // Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a limited number in each cron run.
-import { and, eq, isNull, or } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import { forEachShard, type Database } from '../../platform/db/database.ts'
 import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { reencryption } from '../../platform/db/encryption.ts'
@@ -50,9 +50,7 @@ async function reencrypt(env: Env, db: Database, row: Secrets): Promise<void> {
         eq(organisationId, row.organisationId),
         eq(id, row.id),
         eq(secret, row.secret),
-        row.secretPrevious === null
-          ? isNull(secretPrevious)
-          : eq(secretPrevious, row.secretPrevious),
+        sql`${secretPrevious} is ${row.secretPrevious}`,
       ),
     )
 }
