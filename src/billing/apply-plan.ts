@@ -27,13 +27,11 @@ import { isSelfServicePlan, rateLimitOf } from './plans.ts'
  * @param account the Organisation itself, when its alarm calls this
  * @throws AppError not_found
  */
-export async function applyPlan({
-  env,
-  actor,
-  organisationId,
-  plan,
-  account = organisationStub(env, organisationId),
-}: OrganisationRequest & { plan: Plan; account?: CreditAccount }): Promise<void> {
+export async function applyPlan(
+  request: OrganisationRequest & { plan: Plan; account?: CreditAccount },
+): Promise<void> {
+  const { env, actor, organisationId, plan } = request
+  const { account = organisationStub(env, organisationId) } = request
   requireOperator(actor)
   const db = database(env)
   const isChanged = and(

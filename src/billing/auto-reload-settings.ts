@@ -23,16 +23,11 @@ const MAX_THRESHOLD = 1_000_000
 const DEFAULT_CEILING: Record<Currency, number> = { INR: 40_000_000, USD: 500_000, EUR: 500_000 }
 
 /** The highest monthly maximum of an organisation, minor units. Only operators lift it. */
-export const autoReloadCeiling = ({
-  autoReloadCeiling: lifted,
-  regionCode,
-}: Pick<OrganisationRow, 'autoReloadCeiling' | 'regionCode'>): number =>
-  lifted ?? DEFAULT_CEILING[currencyOf(regionCode)]
+export const autoReloadCeiling = (organisation: OrganisationRow): number =>
+  organisation.autoReloadCeiling ?? DEFAULT_CEILING[currencyOf(organisation.regionCode)]
 
 /** The balance below which auto-reload starts a payment, credits. */
-export const thresholdOf = ({
-  autoReloadThreshold,
-}: Pick<OrganisationRow, 'autoReloadThreshold'>): number =>
+export const thresholdOf = ({ autoReloadThreshold }: OrganisationRow): number =>
   autoReloadThreshold ?? AUTO_RELOAD_DEFAULTS.threshold
 
 /** Whether auto-reload is on and the balance is below its threshold. */

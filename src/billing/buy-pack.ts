@@ -58,10 +58,7 @@ export function openCheckout(provider: PaymentProvider, baseUrl: string, request
 }
 
 /** Why an organisation cannot pay; null when it can. */
-export function paymentProblem({
-  status,
-  deleteAfter,
-}: Pick<OrganisationRow, 'status' | 'deleteAfter'>): AppError | null {
+export function paymentProblem({ status, deleteAfter }: OrganisationRow): AppError | null {
   if (deleteAfter !== null) {
     return new AppError(
       'deletion_scheduled',

@@ -252,19 +252,16 @@ const pageWhere = (env: Env, condition: SQL | undefined, { limit, beforeId }: Pa
     .limit(limit)
 
 /** Payments that are open and paid ones without a receipt, oldest first. At most 100. */
-export const unfinishedPayments = (env: Env, organisationId: string): Promise<PaymentRow[]> =>
-  database(env)
+export function unfinishedPayments(env: Env, organisationId: string): Promise<PaymentRow[]> {
+  // Repeats the condition of the partial index.
+  const isUnfinished = sql`(status = 'open' or receipt_due_at is not null)`
+  return database(env)
     .select()
     .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        // Repeats the condition of the partial index.
-        sql`(status = 'open' or receipt_due_at is not null)`,
-      ),
-    )
+    .where(and(eq(payments.organisationId, organisationId), isUnfinished))
     .orderBy(asc(payments.id))
     .limit(100)
+}
 
 /** What automatic payments have cost since an instant, minor units, with those that are still open. */
 export async function autoReloadSpent(

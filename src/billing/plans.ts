@@ -74,18 +74,15 @@ export const isPack = (credits: number | null): credits is Pack =>
 /** `enterprise` has its own terms. Where it has none, those of `scale` apply. */
 const termsOf = (plan: Plan): PlanTerms => PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
 
-/** The price of a pack, minor units. @param terms of an organisation on the plan `enterprise` */
-export function priceOfPack({
-  pack,
-  plan,
-  currency,
-  terms,
-}: {
+/** The price of a pack, minor units. */
+export function priceOfPack(sale: {
   pack: Pack
   plan: Plan
   currency: Currency
+  /** Of an organisation on the plan `enterprise`. */
   terms?: EnterpriseTerms | null | undefined
 }): number {
+  const { pack, plan, currency, terms } = sale
   if (plan === 'enterprise' && terms) return pack * terms.creditPrice
   const tier = termsOf(plan).tiers.findLast(({ fromCredits }) => fromCredits <= pack)
   if (!tier) throw new Error(`No price for ${pack} credits on the plan ${plan}`)

@@ -35,12 +35,10 @@ const MISMATCH = 'The amount or currency does not match the order. Contact suppo
  * force before it is recorded as paid: after a crash in between, it is still open and settled again.
  * @throws PaymentError when the subscription that the payment replaces cannot be ended
  */
-export async function settlePayment({
-  env,
-  account,
-  payment,
-  state,
-}: PaymentTask & { state: PaymentState }): Promise<PaymentRow> {
+export async function settlePayment(
+  task: PaymentTask & { state: PaymentState },
+): Promise<PaymentRow> {
+  const { env, account, payment, state } = task
   const { id: reference, organisationId, credits } = payment
   if (state.status !== 'paid') return recordState(env, payment, state, 0)
   const amount = hasProviderAmount(payment) ? state.amount : payment.amount
@@ -52,9 +50,8 @@ export async function settlePayment({
     return recordState(env, payment, { ...state, status: 'failed', failure: MISMATCH }, 0)
   }
   await claimReference(env, payment, state.reference)
-  if (credits > 0) {
-    await account.grant({ amount: credits, reference, reason: REASONS[payment.kind] })
-  }
+  const reason = REASONS[payment.kind]
+  if (credits > 0) await account.grant({ amount: credits, reference, reason })
   const reversed = creditsReversed({ credits, amount }, state.amountRefunded)
   if (reversed > 0) {
     await account.reverse({ reference, credits: reversed, reason: 'Payment refunded' })
@@ -62,13 +59,9 @@ export async function settlePayment({
   // Only once: a later refund of this payment must not restore its plan, nor must a slow concurrent call
   // replace a subscription that was started since.
   const isNew = payment.status !== 'paid' && (await findPayment(env, reference))?.status !== 'paid'
-  if (isNew) {
-    if (payment.kind === 'plan') {
-      await startPlan({ env, account }, payment, state.subscriptionId)
-    }
-    if (payment.kind === 'renewal') {
-      await account.scheduleBilling({ organisationId, at: Date.now() })
-    }
+  if (isNew && payment.kind === 'plan') await startPlan(task, payment, state.subscriptionId)
+  if (isNew && payment.kind === 'renewal') {
+    await account.scheduleBilling({ organisationId, at: Date.now() })
   }
   const settled = await recordState(env, payment, state, reversed)
   await sendReceipt(env, settled)

@@ -239,14 +239,11 @@ export async function refund(
 }
 
 /** The payments of a subscription since an instant, oldest first. */
-export const paymentsOfSubscription = (env: Env, subscriptionId: string, since: Date) =>
-  database(env)
+export function paymentsOfSubscription(env: Env, id: string, since: Date) {
+  const { subscriptionId, createdAt } = sandboxPayments
+  return database(env)
     .select()
     .from(sandboxPayments)
-    .where(
-      and(
-        eq(sandboxPayments.subscriptionId, subscriptionId),
-        gte(sandboxPayments.createdAt, since),
-      ),
-    )
-    .orderBy(asc(sandboxPayments.createdAt), asc(sandboxPayments.id))
+    .where(and(eq(subscriptionId, id), gte(createdAt, since)))
+    .orderBy(asc(createdAt), asc(sandboxPayments.id))
+}

@@ -22,12 +22,10 @@ export const isOpen = (payment: SandboxPayment): boolean =>
   ['open', 'confirming'].includes(statusOf(payment))
 
 /** The refunds and the dispute of a payment at this time. */
-export function reversalsOf({
-  amount,
-  card,
-  paidAt,
-  refunds,
-}: SandboxPayment): Pick<PaymentState, 'amountRefunded' | 'dispute'> {
+export function reversalsOf(
+  payment: SandboxPayment,
+): Pick<PaymentState, 'amountRefunded' | 'dispute'> {
+  const { amount, card, paidAt, refunds } = payment
   const { refundedMs, disputedMs, lostMs } = effectsOf(card)
   const ageMs = paidAt === null ? 0 : Date.now() - paidAt.getTime()
   const isLost = ageMs >= lostMs
