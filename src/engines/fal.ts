@@ -64,12 +64,14 @@ export function createFal(settings: FalSettings): Engine {
     headers: { authorization: `Key ${settings.FAL_KEY}` },
     explain,
   })
-  const isFalUrl = (url: string) => URL.parse(url)?.origin === new URL(base).origin
+  const { origin } = new URL(base)
+  const hasFalUrls = ({ status_url, response_url, cancel_url }: Omit<Handle, 'startedAtMs'>) =>
+    [status_url, response_url, cancel_url].every((url) => URL.parse(url)?.origin === origin)
 
   /** Rejects handles with other hosts, so that the key is sent to fal only. */
   function trusted(text: string): Handle {
     const handle = parseHandle('fal', text, Handle)
-    if ([handle.status_url, handle.response_url, handle.cancel_url].every(isFalUrl)) return handle
+    if (hasFalUrls(handle)) return handle
     throw new JobFailure('internal_error', 'fal: the handle has a URL of another host', {
       work: 'over',
     })
@@ -86,9 +88,7 @@ export function createFal(settings: FalSettings): Engine {
         // The output is downloaded immediately, so fal can delete the files soon.
         headers: { 'x-fal-object-lifecycle-preference': '{"expiration_duration_seconds":3600}' },
         json: await inputsFor(settings.FAL_MODEL, input),
-        schema: Submitted.refine((urls) =>
-          [urls.status_url, urls.response_url, urls.cancel_url].every(isFalUrl),
-        ),
+        schema: Submitted.refine(hasFalUrls),
       })
       return running<Handle>({ status_url, response_url, cancel_url, startedAtMs: Date.now() })
     },

@@ -16,12 +16,10 @@ export type JobMessage = z.infer<typeof JobMessage>
 export const queueOf = (env: Env, mode: Mode | undefined): Queue =>
   mode === 'test' ? env.TEST_JOBS : env.JOBS
 
-export const messageOf = ({
-  id,
-  mode,
-  organisationId,
-}: Pick<JobRow, 'id' | 'mode' | 'organisationId'>): JobMessage => ({
-  jobId: id,
+type Addressed = Pick<JobRow, 'id' | 'mode' | 'organisationId'>
+
+export const messageOf = ({ id: jobId, mode, organisationId }: Addressed): JobMessage => ({
+  jobId,
   mode,
   organisationId,
 })

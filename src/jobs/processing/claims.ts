@@ -3,7 +3,7 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
 import { preparedBatch } from '../../platform/db/prepared-query.ts'
-import { jobsBinding, jobsDatabase, type Database } from '../../platform/db/database.ts'
+import { jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs, type JobRow } from '../../platform/db/schema.ts'
 import type { Transition } from '../../domain/job.ts'
 import type { FailureRecord } from './failure-record.ts'
@@ -58,7 +58,7 @@ export async function claimJob(request: {
   const { env, jobId, organisationId } = request
   // Read before the claim: a job that is claimed just after the suspension was claimable just before.
   // If a crash follows, nothing has changed. The suspension withdraws what is still pending.
-  const ownerId = organisationId ?? (await ownerOf(jobsDatabase(env, jobId), jobId))
+  const ownerId = organisationId ?? (await ownerOf(env, jobId))
   const { isOpen, isPaying } =
     ownerId === undefined ? { isOpen: false, isPaying: false } : await standingOf(env, ownerId)
   const now = Date.now()
@@ -71,8 +71,8 @@ export async function claimJob(request: {
   return { claimed, found, isPaying }
 }
 
-async function ownerOf(db: Database, jobId: string): Promise<string | undefined> {
-  const [job] = await db
+async function ownerOf(env: Env, jobId: string): Promise<string | undefined> {
+  const [job] = await jobsDatabase(env, jobId)
     .select({ organisationId: jobs.organisationId })
     .from(jobs)
     .where(eq(jobs.id, jobId))

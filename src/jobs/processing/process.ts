@@ -87,18 +87,12 @@ export async function processJob({
  * Handles a message without remaining retries: fails the job unless it has ended or another consumer
  * has claimed it. The sweep requeues a pending job, because no attempt was made.
  */
-export async function giveUpJob({
-  env,
-  jobId,
-  organisationId,
-}: JobMessage & { env: Env }): Promise<void> {
+export async function giveUpJob(message: JobMessage & { env: Env }): Promise<void> {
+  const { env, jobId } = message
   if ((await findJob(env, jobId))?.status === 'pending') return
   const seenAt = Date.now()
-  const { claimed, found } = await claimJob({ env, jobId, organisationId })
-  if (!claimed) {
-    await skipUnclaimed(env, jobId, found, seenAt)
-    return
-  }
+  const { claimed, found } = await claimJob(message)
+  if (!claimed) return void (await skipUnclaimed(env, jobId, found, seenAt))
   addLogFields(idsOf(claimed))
   const { errorCode, failureReason, failureAudience } = claimed
   const latest =

@@ -89,33 +89,21 @@ export async function listJobs({
   const key = Object.values(conditions).join()
   let query = listQueries.get(key)
   if (!query) listQueries.set(key, (query = listQuery(conditions)))
-  return query(jobsBinding(env, organisationId)).all({
-    organisationId,
-    workspaceId,
-    status,
-    firstId,
-    beforeId,
-  })
+  const values = { organisationId, workspaceId, status, firstId, beforeId }
+  return query(jobsBinding(env, organisationId)).all(values)
 }
 
 /** The same list with complete rows, for exports. */
-export const listJobRows = ({
-  env,
-  organisationId,
-  limit,
-  beforeId,
-}: Omit<ListQuery, 'filter'>): Promise<JobRow[]> =>
-  jobsDatabase(env, organisationId)
+export function listJobRows(query: Omit<ListQuery, 'filter'>): Promise<JobRow[]> {
+  const { env, organisationId, limit, beforeId } = query
+  const isEarlier = beforeId === undefined ? undefined : lt(jobs.id, beforeId)
+  return jobsDatabase(env, organisationId)
     .select()
     .from(jobs)
-    .where(
-      and(
-        eq(jobs.organisationId, organisationId),
-        beforeId === undefined ? undefined : lt(jobs.id, beforeId),
-      ),
-    )
+    .where(and(eq(jobs.organisationId, organisationId), isEarlier))
     .orderBy(desc(jobs.id))
     .limit(limit)
+}
 
 /** The number of ids is limited by the variables of a statement. */
 const MAX_JOBS = 50

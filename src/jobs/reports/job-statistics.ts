@@ -62,21 +62,16 @@ interface Selection {
 /**
  * The statistics of one workspace, or of all that the member may access. For the permission `jobs`.
  */
-export async function readStatistics({
-  env,
-  actor,
-  organisationId,
-  mode,
-  range,
-  workspaceId,
-  now = Date.now(),
-}: OrganisationRequest & {
-  mode: Mode
-  range: StatisticsRange
-  workspaceId?: string | undefined
-  now?: number
-}): Promise<Statistics> {
-  const access = await requirePermission({ env, actor, organisationId }, 'jobs')
+export async function readStatistics(
+  request: OrganisationRequest & {
+    mode: Mode
+    range: StatisticsRange
+    workspaceId?: string | undefined
+    now?: number
+  },
+): Promise<Statistics> {
+  const { env, organisationId, mode, range, workspaceId, now = Date.now() } = request
+  const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
   const selection = { env, organisationId, mode, workspaceIds }
   const { periods: count, periodMs } = STATISTICS_RANGES[range]
