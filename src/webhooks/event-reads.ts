@@ -107,19 +107,12 @@ export async function recentOutcomes(
   workspaceIds?: WorkspaceIds,
 ): Promise<EndpointOutcome[]> {
   const db = jobsDatabase(env, organisationId)
+  const { id, url, endpointId, jobId } = webhookEvents
+  const isOwn = eq(webhookEvents.organisationId, organisationId)
   const recent = db
-    .select({
-      id: webhookEvents.id,
-      url: webhookEvents.url,
-      endpointId: webhookEvents.endpointId,
-    })
+    .select({ id, url, endpointId })
     .from(webhookEvents)
-    .where(
-      and(
-        eq(webhookEvents.organisationId, organisationId),
-        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
-      ),
-    )
+    .where(and(isOwn, jobInWorkspaces(workspaceIds, jobId)))
     .orderBy(desc(webhookEvents.id))
     .limit(RECENT_EVENTS)
     .as('recent')
@@ -199,9 +192,6 @@ export async function listAttempts({
   ...request
 }: EventRequest): Promise<WebhookAttemptRow[]> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
-  return attemptsBetween(request.env, request.organisationId, {
-    first: eventId,
-    last: eventId,
-    workspaceIds,
-  })
+  const range = { first: eventId, last: eventId, workspaceIds }
+  return attemptsBetween(request.env, request.organisationId, range)
 }

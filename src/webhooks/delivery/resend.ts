@@ -64,11 +64,22 @@ export async function resendFailedEvents(
       endpoint: filter.endpoint ?? null,
     },
   }
-  const reopened = await reopenFailedEvents(failed, {
-    sweepAfterSeconds: failed.length / RESENT_PER_SECOND,
-    entry,
+  const now = Date.now()
+  const lastAt = now + (failed.length / RESENT_PER_SECOND) * 1_000
+  let reopened: { id: string }[] = []
+  await recorded(entry, async () => {
+    reopened = await jobsDatabase(env, organisationId)
+      .update(webhookEvents)
+      .set({
+        status: 'retrying',
+        dueAt: new Date(now),
+        sweepAt: new Date(lastAt + UNQUEUED_AFTER_MS),
+      })
+      .where(and(inArray(webhookEvents.id, listed(failed)), eq(webhookEvents.status, 'failed')))
+      .returning({ id: webhookEvents.id })
+    return reopened.length > 0
   })
-  const messages = reopened.map((eventId, index) => ({
+  const messages = reopened.map(({ id: eventId }, index) => ({
     body: { eventId, organisationId },
     delaySeconds: Math.floor(index / RESENT_PER_SECOND),
   }))
@@ -107,30 +118,4 @@ async function reopenEvent(eventId: string, entry: AuditEntry): Promise<boolean>
       .set({ status: 'retrying', ...dueFrom(now) })
       .where(canReopen),
   )
-}
-
-/**
- * Makes failed events due now, and records it in the audit log.
- * @param sweepAfterSeconds when the last of their messages is due
- * @returns the events that were still failed
- */
-async function reopenFailedEvents(
-  eventIds: string[],
-  { sweepAfterSeconds, entry }: { sweepAfterSeconds: number; entry: AuditEntry },
-): Promise<string[]> {
-  const now = Date.now()
-  let reopened: { id: string }[] = []
-  await recorded(entry, async () => {
-    reopened = await jobsDatabase(entry.env, entry.organisationId)
-      .update(webhookEvents)
-      .set({
-        status: 'retrying',
-        dueAt: new Date(now),
-        sweepAt: new Date(now + sweepAfterSeconds * 1_000 + UNQUEUED_AFTER_MS),
-      })
-      .where(and(inArray(webhookEvents.id, listed(eventIds)), eq(webhookEvents.status, 'failed')))
-      .returning({ id: webhookEvents.id })
-    return reopened.length > 0
-  })
-  return reopened.map(({ id }) => id)
 }
