@@ -5,7 +5,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
-import type { Actor, UserActor } from '../domain/actor.ts'
+import type { Actor } from '../domain/actor.ts'
 import { permits, rolesWith, type Permission, type Role } from '../domain/role.ts'
 
 /** The parameters of every use case that concerns one organisation. */
@@ -33,14 +33,9 @@ export async function requirePermission(
   request: OrganisationRequest,
   permission: Permission,
 ): Promise<Access> {
-  const { actor } = request
-  if (actor.type === 'operator' || actor.type === 'system') return ALL
-  const { role, workspaceIds } =
-    actor.type === 'api_key'
-      ? { role: 'developer' as const, workspaceIds: actor.workspaceIds }
-      : await memberOf(request, actor)
-  if (!permits(role, permission)) throw new AppError('not_found')
-  return { workspaceIds }
+  const member = await requireMember(request)
+  if (!permits(member.role, permission)) throw new AppError('not_found')
+  return member
 }
 
 /**
@@ -59,12 +54,21 @@ export async function requireUnlimited(
  * Requires a member with any role.
  * @throws AppError not_found
  */
-export async function requireMember(request: OrganisationRequest): Promise<Access> {
-  const { actor } = request
-  if (actor.type === 'api_key') return { workspaceIds: actor.workspaceIds }
-  if (actor.type !== 'user') return ALL
-  const { workspaceIds } = await memberOf(request, actor)
-  return { workspaceIds }
+export async function requireMember({
+  env,
+  actor,
+  organisationId,
+}: OrganisationRequest): Promise<Access & { role: Role }> {
+  if (actor.type === 'api_key') return { role: 'developer', workspaceIds: actor.workspaceIds }
+  if (actor.type !== 'user') return { role: 'owner', ...ALL }
+  if (actor.membership?.organisationId === organisationId) return actor.membership
+  const { role, workspaceIds } = members
+  const [member] = await database(env)
+    .select({ role, workspaceIds })
+    .from(members)
+    .where(and(eq(members.organisationId, organisationId), eq(members.userId, actor.userId)))
+  if (!member) throw new AppError('not_found')
+  return { ...member, ...accessOf(member) }
 }
 
 /**
@@ -95,17 +99,3 @@ export const isUnlimited = (actor: Actor, organisationId: string, permission: Pe
 /** Owners access all workspaces, even if a limit is stored. */
 export const accessOf = ({ role, workspaceIds }: Access & { role: Role }): Access =>
   role === 'owner' ? ALL : { workspaceIds }
-
-/** @throws AppError not_found */
-async function memberOf(
-  { env, organisationId }: OrganisationRequest,
-  { userId, membership }: UserActor,
-): Promise<Access & { role: Role }> {
-  if (membership?.organisationId === organisationId) return membership
-  const [member] = await database(env)
-    .select({ role: members.role, workspaceIds: members.workspaceIds })
-    .from(members)
-    .where(and(eq(members.organisationId, organisationId), eq(members.userId, userId)))
-  if (!member) throw new AppError('not_found')
-  return { role: member.role, ...accessOf(member) }
-}
