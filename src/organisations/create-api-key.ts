@@ -114,7 +114,10 @@ export async function createApiKey({
   }
   if (existing.length > 0) return null
   await requireUnlimited(request, 'develop')
-  if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
+  const isScheduled = isNotNull(organisations.deleteAfter)
+  if (await db.$count(organisations, and(eq(organisations.id, organisationId), isScheduled))) {
+    throw new AppError('deletion_scheduled')
+  }
   if (replaces && !isActive(await readApiKey({ ...request, ...replaces }))) return null
   throw apiKeyLimitReached()
 }
@@ -162,12 +165,4 @@ function replacement(
       .set({ revokedAt: sql`min(coalesce(${apiKeys.revokedAt}, ${ends}), ${ends})` })
       .where(and(eq(apiKeys.id, keyId), isNew)),
   ]
-}
-
-async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
-  const isScheduled = and(
-    eq(organisations.id, organisationId),
-    isNotNull(organisations.deleteAfter),
-  )
-  return (await database(env).$count(organisations, isScheduled)) > 0
 }

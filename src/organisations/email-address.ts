@@ -2,11 +2,8 @@
 import freeProviders from 'email-providers/all.json' with { type: 'json' }
 
 const FREE_PROVIDERS = new Set<string>(freeProviders)
-/** Domains whose provider ignores dots in the local part, with the provider's main domain. */
-const DOTLESS_PROVIDERS = new Map([
-  ['gmail.com', 'gmail.com'],
-  ['googlemail.com', 'gmail.com'],
-])
+/** The domains of a provider that ignores dots in the local part. */
+const GMAIL = /^(gmail|googlemail)\.com$/
 
 /** The domain of an address, in lower case and without a final dot. */
 export const domainOf = (email: string): string =>
@@ -20,8 +17,7 @@ export function normaliseAddress(email: string): string {
   const localPart = email.slice(0, email.lastIndexOf('@')).toLowerCase()
   const untagged = localPart.replace(/(?<=.)\+.*$/, '')
   const domain = domainOf(email)
-  const provider = DOTLESS_PROVIDERS.get(domain)
-  return provider ? `${untagged.replaceAll('.', '')}@${provider}` : `${untagged}@${domain}`
+  return GMAIL.test(domain) ? `${untagged.replaceAll('.', '')}@gmail.com` : `${untagged}@${domain}`
 }
 
 /** Whether an address belongs to a consumer email provider, also on a subdomain of one. */
