@@ -8,7 +8,8 @@ import { hashToken } from '../platform/signing/token.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { findInvitation, type OpenInvitation } from '../organisations/invitations.ts'
-import { hashPassword, replacePassword, type PasswordByLink } from './passwords.ts'
+import { passwordHash } from './password-hash.ts'
+import { replacePassword, type PasswordByLink } from './passwords.ts'
 import { limitText } from '../organisations/workspace-rights.ts'
 import { findUserByEmail, type UserRequest } from './users.ts'
 
@@ -48,7 +49,7 @@ export async function joinWithPassword(request: PasswordByLink): Promise<JoinRes
   if (existing?.emailVerified) return { ok: false, reason: 'has_account' }
 
   const userId = existing?.id ?? newId('usr')
-  const hash = await hashPassword(env, password)
+  const hash = await passwordHash.hash(password)
   const db = database(env)
   const now = new Date()
   const actor: UserActor = { type: 'user', userId, email, ipAddress }

@@ -10,6 +10,7 @@ import { logins, sessions, users, verifications } from '../platform/db/auth-sche
 import { database } from '../platform/db/database.ts'
 import { authOf, authSecretOf } from './auth.ts'
 import { deleteChallenges } from './challenges.ts'
+import { passwordHash } from './password-hash.ts'
 import { findUserByEmail, type User, type UserRequest } from './users.ts'
 
 export type CredentialCheck =
@@ -24,7 +25,6 @@ export async function checkCredentials(request: {
   password: string
 }): Promise<CredentialCheck> {
   const { env, email, password } = request
-  const context = await contextOf(env)
   const found = await database(env)
     .select({
       user: { id: users.id, email: users.email, emailVerified: users.emailVerified },
@@ -36,11 +36,11 @@ export async function checkCredentials(request: {
     .where(eq(users.email, email))
     .get()
   if (!found?.hash) {
-    await context.password.hash(password)
+    await passwordHash.hash(password)
     return { result: 'incorrect' }
   }
   const { user, hash, twoFactorEnabledAt } = found
-  if (!(await context.password.verify({ hash, password }))) return { result: 'incorrect' }
+  if (!(await passwordHash.verify({ hash, password }))) return { result: 'incorrect' }
   if (!user.emailVerified) return { result: 'not_verified' }
   return { result: 'correct', user, twoFactor: twoFactorEnabledAt !== null }
 }
@@ -89,7 +89,7 @@ export async function verifyAddressWithPassword(request: {
 }): Promise<boolean> {
   const { env, user, password } = request
   const db = database(env)
-  const hash = await hashPassword(env, password)
+  const hash = await passwordHash.hash(password)
   const unverified = eq(users.emailVerified, false)
   try {
     await db.batch(replacePassword(env, { userId: user.id, hash, condition: unverified }))
@@ -105,7 +105,8 @@ export async function findReset(
   env: Env,
   token: string,
 ): Promise<{ id: string; userId: string; email: string } | undefined> {
-  const { internalAdapter } = await contextOf(env)
+  // Any base URL: tokens do not depend on it.
+  const { internalAdapter } = await authOf(env, 'https://console.invalid').$context
   const found = await internalAdapter.findVerificationValue(`reset-password:${token}`)
   if (!found || found.expiresAt.getTime() <= Date.now()) return undefined
   const user = await internalAdapter.findUserById(found.value)
@@ -125,7 +126,7 @@ export async function resetPassword(request: PasswordByLink): Promise<boolean> {
   const { env, token, password, ipAddress } = request
   const reset = await findReset(env, token)
   if (!reset) return false
-  const hash = await hashPassword(env, password)
+  const hash = await passwordHash.hash(password)
   const db = database(env)
   const isOpen = exists(
     db
@@ -150,7 +151,7 @@ export async function resetPassword(request: PasswordByLink): Promise<boolean> {
 /** Replaces the password of a user who has just entered the current one. Ends all sessions. */
 export async function changePassword(request: UserRequest & { password: string }): Promise<void> {
   const { env, actor, password } = request
-  const hash = await hashPassword(env, password)
+  const hash = await passwordHash.hash(password)
   await database(env).batch([
     ...replacePassword(env, { userId: actor.userId, hash, condition: sql`true` }),
     auditInsertForUser({ env, actor, action: 'user.password_changed' }),
@@ -186,10 +187,3 @@ export function replacePassword(
     deleteChallenges(env, userId),
   ] as const
 }
-
-/** Hashes a password in better-auth's format. */
-export const hashPassword = async (env: Env, password: string): Promise<string> =>
-  (await contextOf(env)).password.hash(password)
-
-/** Uses an arbitrary base URL, since hashing and the database do not depend on it. */
-const contextOf = (env: Env) => authOf(env, 'https://console.invalid').$context
