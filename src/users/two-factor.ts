@@ -21,7 +21,7 @@ const contextOf = (userId: string) => `totp_secret:${userId}`
 
 /** Starts a set-up with a new secret. Replaces one that was not confirmed. */
 export async function startTwoFactor({ env, actor: { userId } }: UserRequest): Promise<void> {
-  const secret = await encryptTotpSecret(env, { userId, secret: newTotpSecret() })
+  const secret = await encrypt(env, { context: contextOf(userId), text: newTotpSecret() })
   const row = { secret, lastStep: null, createdAt: new Date() }
   await database(env)
     .insert(totpSecrets)
@@ -116,7 +116,10 @@ export async function useCode(
 ): Promise<'totp' | 'recovery_code' | null> {
   const digits = digitsOf(code)
   if (!/^\d{6}$/.test(digits)) {
-    return (await useRecoveryCode(env, userId, code)) ? 'recovery_code' : null
+    const { meta } = await database(env)
+      .delete(recoveryCodes)
+      .where(and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.hash, hashOf(userId, code))))
+    return meta.changes > 0 ? 'recovery_code' : null
   }
   const row = await findSecret(env, userId)
   const step = row?.enabledAt ? await stepOf(row.secret, digits) : null
@@ -146,18 +149,6 @@ export async function finishSecondFactor(
   if (!used || !(await endChallenge(env, 'second_factor', token))) return null
   return used
 }
-
-async function useRecoveryCode(env: Env, userId: string, code: string): Promise<boolean> {
-  const { meta } = await database(env)
-    .delete(recoveryCodes)
-    .where(and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.hash, hashOf(userId, code))))
-  return meta.changes > 0
-}
-
-const encryptTotpSecret = (
-  env: Env,
-  { userId, secret }: { userId: string; secret: string },
-): Promise<string> => encrypt(env, { context: contextOf(userId), text: secret })
 
 /** @throws Error when its encryption key is not set */
 export const decryptTotpSecret = (
@@ -221,10 +212,11 @@ export const reencryptTotpSecrets = reencryption(
 
 async function reencrypt(env: Env, row: { userId: string; stored: string }): Promise<void> {
   const { userId, stored } = row
-  const plain = await decryptTotpSecret(env, row)
+  const text = await decryptTotpSecret(env, row)
+  const secret = await encrypt(env, { context: contextOf(userId), text })
   await database(env)
     .update(totpSecrets)
-    .set({ secret: await encryptTotpSecret(env, { userId, secret: plain }) })
+    .set({ secret })
     // A concurrent set-up takes precedence.
     .where(and(eq(totpSecrets.userId, userId), eq(totpSecrets.secret, stored)))
 }
