@@ -7,7 +7,7 @@ import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { passkeys, users, type PasskeyRow } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
 import { log } from '../platform/log.ts'
-import { base64url } from '../platform/signing/token.ts'
+import { base64url, fromBase64url } from '../platform/signing/token.ts'
 import { useOnce } from './challenges.ts'
 import type { UserRequest } from './users.ts'
 
@@ -162,11 +162,7 @@ export async function checkPasskey(
   const verified = await verifyAuthenticationResponse({
     response,
     ...expectedOf(check),
-    credential: {
-      id,
-      counter,
-      publicKey: Uint8Array.fromBase64(publicKey, { alphabet: 'base64url' }),
-    },
+    credential: { id, counter, publicKey: fromBase64url(publicKey) },
   }).catch(logRejection)
   if (!verified?.verified) return undefined
   if (!(await useOnce(env, { userId, challenge, seconds: PASSKEY_SECONDS }))) return undefined
@@ -209,8 +205,7 @@ const isOwn = ({ userId }: UserActor, passkeyId: string) =>
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   try {
-    const bytes = Uint8Array.fromBase64(attestationObject, { alphabet: 'base64url' })
-    const attestation = decodeAttestationObject(bytes)
+    const attestation = decodeAttestationObject(fromBase64url(attestationObject))
     const format = attestation.get('fmt')
     return format === 'none' || (format === 'packed' && !attestation.get('attStmt').get('x5c'))
   } catch (error) {

@@ -8,6 +8,7 @@ import { like, not, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
+import { base64url, fromBase64url } from '../signing/token.ts'
 
 const FORMAT = 'enc:v1:'
 const IV_BYTES = 12
@@ -51,9 +52,9 @@ export async function decrypt(
   const key = (await keysOf(env)).find((candidate) => candidate.id === id)
   if (!key) throw new Error(`The encryption key ${id} is not set`)
   const text = await crypto.subtle.decrypt(
-    algorithm(bytes(iv), context),
+    algorithm(fromBase64url(iv), context),
     key.key,
-    bytes(ciphertext),
+    fromBase64url(ciphertext),
   )
   return new TextDecoder().decode(text)
 }
@@ -142,10 +143,6 @@ const algorithm = (iv: Uint8Array<ArrayBuffer>, context: string) => ({
   iv,
   additionalData: encoder.encode(context),
 })
-
-const base64url = (data: Uint8Array) => data.toBase64({ alphabet: 'base64url', omitPadding: true })
-
-const bytes = (text: string) => Uint8Array.fromBase64(text, { alphabet: 'base64url' })
 
 /**
  * The column `webhook_secret` of new organisations, whose default endpoint has the secret. The release before

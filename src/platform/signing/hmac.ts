@@ -4,6 +4,7 @@
 import { equal, HMAC } from '@stablelib/hmac'
 import { SHA256 } from '@stablelib/sha256'
 import { settingsOf } from '../settings.ts'
+import { base64url } from './token.ts'
 
 /** A signature for one purpose is invalid for every other. */
 type Purpose = 'link' | 'cursor' | 'bookmark'
@@ -47,7 +48,7 @@ function macOf(secret: string, purpose: Purpose): HMAC {
 
 function hmac(mac: HMAC, text: string): string {
   mac.reset().update(bytesOf(text)).finish(digest)
-  return digest.toBase64({ alphabet: 'base64url', omitPadding: true })
+  return base64url(digest)
 }
 
 /** The text in UTF-8. Valid until the next call. */
