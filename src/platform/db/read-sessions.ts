@@ -11,67 +11,44 @@ export const ANY = 'first-unconstrained' satisfies D1SessionConstraint
 export const PRIMARY = 'first-primary' satisfies D1SessionConstraint
 
 interface Scope {
+  mayReadReplicas: boolean
   sessionOf(binding: D1Database): D1DatabaseSession
 }
 
 const scopes = new AsyncLocalStorage<Scope | undefined>()
 
-/** The reads of a request: one session per database. */
-class NearbyReads implements Scope {
-  readonly #sessions = new Map<D1Database, D1DatabaseSession>()
-  readonly #first: (binding: D1Database) => Freshness
-
-  constructor(first: (binding: D1Database) => Freshness) {
-    this.#first = first
-  }
-
-  sessionOf(binding: D1Database): D1DatabaseSession {
-    let session = this.#sessions.get(binding)
-    if (!session) this.#sessions.set(binding, (session = binding.withSession(this.#first(binding))))
-    return session
-  }
-}
-
-/** Runs each statement on the primary, and knows the bookmark of the latest one. */
-class PrimaryStatements implements Scope {
-  readonly #sessions: { binding: D1Database; session: D1DatabaseSession }[] = []
-
-  sessionOf(binding: D1Database): D1DatabaseSession {
-    // Only the first statement of a session is certain to run on the primary.
-    const session = binding.withSession(PRIMARY)
-    this.#sessions.push({ binding, session })
-    return session
-  }
-
-  bookmarks(): Bookmarks {
-    const latest = new Map<D1Database, D1SessionBookmark>()
-    for (const { binding, session } of this.#sessions) {
-      const bookmark = session.getBookmark() ?? ''
-      // Bookmarks sort by time (developers.cloudflare.com/d1/reference/glossary).
-      if (bookmark > (latest.get(binding) ?? '')) latest.set(binding, bookmark)
-    }
-    return latest
-  }
-}
-
 /** The latest bookmark of each database. */
 export type Bookmarks = ReadonlyMap<D1Database, D1SessionBookmark>
 
 /**
- * Runs a request that only reads. Its statements may run on replicas.
+ * Runs a request that only reads, with one session per database. Its statements may run on replicas.
  * @param first what the first read of a database must see. Later ones see at least the same state
  */
-export const readNearby = <T>(first: (binding: D1Database) => Freshness, work: () => T): T =>
-  scopes.run(new NearbyReads(first), work)
+export const readNearby = <T>(first: (binding: D1Database) => Freshness, work: () => T): T => {
+  const sessionOf = perObject((binding: D1Database) => binding.withSession(first(binding)))
+  return scopes.run({ mayReadReplicas: true, sessionOf }, work)
+}
 
 /**
  * Runs a request that writes. All its statements run on the primary.
  * @returns the bookmarks, which include its writes
  */
 export async function withBookmarks(work: () => Promise<unknown>): Promise<Bookmarks> {
-  const statements = new PrimaryStatements()
-  await scopes.run(statements, work)
-  return statements.bookmarks()
+  const sessions: { binding: D1Database; session: D1DatabaseSession }[] = []
+  // Only the first statement of a session is certain to run on the primary.
+  const sessionOf = (binding: D1Database) => {
+    const session = binding.withSession(PRIMARY)
+    sessions.push({ binding, session })
+    return session
+  }
+  await scopes.run({ mayReadReplicas: false, sessionOf }, work)
+  const latest = new Map<D1Database, D1SessionBookmark>()
+  for (const { binding, session } of sessions) {
+    const bookmark = session.getBookmark() ?? ''
+    // Bookmarks sort by time (developers.cloudflare.com/d1/reference/glossary).
+    if (bookmark > (latest.get(binding) ?? '')) latest.set(binding, bookmark)
+  }
+  return latest
 }
 
 /** Runs statements on the primary. */
@@ -87,7 +64,7 @@ export async function findNearby<Row>(
 }
 
 /** Whether the current request may read from replicas. */
-export const readsNearby = (): boolean => scopes.getStore() instanceof NearbyReads
+export const readsNearby = (): boolean => scopes.getStore()?.mayReadReplicas ?? false
 
 /**
  * The database as statements must use it. One object for the life of the isolate, which selects the session
