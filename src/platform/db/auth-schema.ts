@@ -13,9 +13,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import { ofOrganisation } from './schema.ts'
-
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+import { instant, ofOrganisation } from './schema.ts'
 
 export const users = sqliteTable(
   'users',

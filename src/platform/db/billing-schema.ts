@@ -11,8 +11,7 @@ import {
   type EnterpriseTerms,
 } from '../../domain/billing.ts'
 import { CURRENCIES, PLANS } from '../../domain/organisation.ts'
-
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+import { instant } from './schema.ts'
 
 /** An organisation as a customer of the payment provider. Created by its first payment. */
 export const billingAccounts = sqliteTable('billing_accounts', {

@@ -30,7 +30,7 @@ export const IS_IN_SWEEP_INDEX = sql`sweep_at > 0`
  */
 export const IS_UNFINISHED = sql`status in ('pending', 'processing')`
 
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+export const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
 export const organisations = sqliteTable(
   'organisations',

@@ -3,8 +3,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { MODES } from '../../domain/job.ts'
 import { EVENT_STATUSES, EVENT_TYPES, type EventType } from '../../domain/webhook.ts'
-
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+import { instant } from './schema.ts'
 
 /**
  * The default endpoint of each organisation (id `default`), created when it is first needed, and at most
