@@ -12,10 +12,11 @@ const flag = z
   .default('false')
   .transform((value) => value === 'true')
 
-const seconds = z
-  .string()
-  .regex(/^\d+(\s*,\s*\d+)*$/, 'must be whole seconds, separated by commas')
-  .transform((text) => text.split(',').map(Number))
+const numbers = (expected: string) =>
+  z
+    .string()
+    .regex(/^\d+(\s*,\s*\d+)*$/, `must be ${expected}, separated by commas`)
+    .transform((text) => text.split(',').map(Number))
 
 const secret = (missing?: string) => z.string(missing).min(32, 'must have at least 32 characters')
 
@@ -24,9 +25,7 @@ const signingSecret = secret('is not set: run `wrangler secret put OUTPUT_SIGNIN
 /** All settings. Contains secrets: never log it as a whole. */
 const Settings = z
   .object({
-    BASE_URL: optionalText
-      .pipe(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional())
-      .transform((url) => url?.replace(/\/+$/, '')),
+    BASE_URL: optionalUrl.transform((url) => url?.replace(/\/+$/, '')),
     OUTPUT_SIGNING_SECRET: signingSecret,
     // It still verifies signatures, so it must be as strong as the current secret.
     OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText.pipe(signingSecret.optional()),
@@ -44,7 +43,9 @@ const Settings = z
     STATUS_URL: optionalUrl,
     TERMS_URL: optionalUrl,
     PRIVACY_URL: optionalUrl,
-    WEBHOOK_RETRY_DELAYS: seconds.default([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]),
+    WEBHOOK_RETRY_DELAYS: numbers('whole seconds').default([
+      5, 300, 1_800, 7_200, 18_000, 36_000, 36_000,
+    ]),
     JOB_DEADLINE_SECONDS: z
       .string()
       .regex(/^\d+$/, 'must be whole seconds')
@@ -52,13 +53,7 @@ const Settings = z
       .transform(Number)
       // Links to input copies expire after an hour.
       .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
-    OPEN_SHARDS: optionalText.pipe(
-      z
-        .string()
-        .regex(/^\d+(\s*,\s*\d+)*$/, 'must be numbers of shards, separated by commas')
-        .transform((text) => text.split(',').map(Number))
-        .optional(),
-    ),
+    OPEN_SHARDS: optionalText.pipe(numbers('numbers of shards').optional()),
     GENERATION_ENGINE: z.string().default('compositor'),
     PAYMENT_PROVIDER: optionalText.pipe(
       z.enum(PAYMENT_PROVIDERS, `must be ${PAYMENT_PROVIDERS.join(' or ')}`).optional(),

@@ -28,12 +28,13 @@ const MAX_RETRIES: Partial<Record<string, number>> = {
 }
 const DEFAULT_MAX_RETRIES = 5
 
-/** The part of any message that its log lines contain. */
-const Ids = z
+/** The part of any message that this module uses: the ids, for the log lines, and `dueAfter`. */
+const Body = z
   .object({
     jobId: z.string().optional(),
     eventId: z.string().optional(),
     organisationId: z.string().optional(),
+    dueAt: z.number().optional(),
   })
   .catch({})
 
@@ -44,19 +45,17 @@ const Ids = z
 export const dueAfter = (delaySeconds: number | undefined): { dueAt?: number } =>
   delaySeconds ? { dueAt: Date.now() + delaySeconds * 1_000 } : {}
 
-const Delay = z.object({ dueAt: z.number().optional() }).catch({})
-
 /**
  * Runs the consumer, then acknowledges or retries the message. When the ack timer expires first, the
  * message is acknowledged and the work continues in the background. Never throws.
  */
-export const handleMessage = (delivery: Delivery): Promise<void> =>
-  withLogFields(Ids.parse(delivery.message.body), async () => {
-    const { env, queue, message, ctx } = delivery
+export function handleMessage(delivery: Delivery): Promise<void> {
+  const { env, queue, message, ctx } = delivery
+  const { dueAt = 0, ...ids } = Body.parse(message.body)
+  return withLogFields(ids, async () => {
     const startedAt = Date.now()
     // A retry has the time of the first delivery, so its age says nothing about the queue.
     if (message.attempts === 1) {
-      const { dueAt = 0 } = Delay.parse(message.body)
       const waitedFrom = Math.max(dueAt, message.timestamp.getTime())
       record(env, 'queue_age', { queue }, Math.max(0, startedAt - waitedFrom))
     }
@@ -69,6 +68,7 @@ export const handleMessage = (delivery: Delivery): Promise<void> =>
     ctx.waitUntil(done)
     await Promise.race([done, ackTimer.expired.then(() => message.ack())])
   })
+}
 
 async function consumeMessage(
   { consume, queue, message, env }: Delivery,
