@@ -72,7 +72,6 @@ export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`
 
 /** The characters that distinguish an event of an added endpoint from the job's own event. */
 export const ENDPOINT_SUFFIX_LENGTH = 8
-const EVENT_ENDPOINT_SUFFIX = /^_[0-9a-hjkmnp-tv-z]{8}$/
 
 /**
  * The id of the event of a job's end for an added endpoint: the job's own event and the last characters
@@ -81,16 +80,10 @@ const EVENT_ENDPOINT_SUFFIX = /^_[0-9a-hjkmnp-tv-z]{8}$/
 export const addedEventIdOf = (jobId: string, endpointId: string): string =>
   `${eventIdOf(jobId)}_${endpointId.slice(-ENDPOINT_SUFFIX_LENGTH)}`
 
-const OWN_EVENT_ID_LENGTH = 'evt_'.length + 26
+const EVENT_ID = /^evt_[0-7][0-9a-hjkmnp-tv-z]{25}(_[0-9a-hjkmnp-tv-z]{8})?$/
 
 /** Whether a text is a well-formed id of an event, also of an added endpoint. */
-export function isEventId(text: string): boolean {
-  const rest = text.slice(OWN_EVENT_ID_LENGTH)
-  return (
-    isId('evt', text.slice(0, OWN_EVENT_ID_LENGTH)) &&
-    (rest === '' || EVENT_ENDPOINT_SUFFIX.test(rest))
-  )
-}
+export const isEventId = (text: string): boolean => EVENT_ID.test(text)
 
 /** The characters of the suffix that carry the time: two unused bits and the 48 bits of a UUIDv7. */
 const TIME_LENGTH = 10

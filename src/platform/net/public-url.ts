@@ -29,7 +29,8 @@ export interface UrlPolicy {
 export function urlPolicy(env: Env, ownUrls: readonly string[]): UrlPolicy {
   const { allowPrivateUrls, baseUrl } = settingsOf(env)
   const known = baseUrl === undefined ? ownUrls : [baseUrl, ...ownUrls]
-  return { allowPrivate: allowPrivateUrls, ownHosts: hostsOf(known), ownOrigin: known[0] }
+  const ownHosts = known.map((url) => hostOf(new URL(url)))
+  return { allowPrivate: allowPrivateUrls, ownHosts, ownOrigin: known[0] }
 }
 
 /**
@@ -55,11 +56,6 @@ export function imageUrlProblem(text: string, policy: UrlPolicy): string | null 
   if (typeof url === 'string') return url
   return UNSUPPORTED_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
 }
-
-/** The distinct hosts of URLs. */
-const hostsOf = (urls: readonly string[]): string[] => [
-  ...new Set(urls.map((url) => hostOf(new URL(url)))),
-]
 
 /** The parsed URL, or its problem. */
 function parseUrl(text: string, { allowPrivate, ownHosts }: UrlPolicy): URL | string {
