@@ -114,8 +114,9 @@ export const ok = (
   description: string,
   schema: z.ZodType,
   {
+    examples,
     headers = [],
-    ...rest
+    links,
   }: {
     examples: Examples
     /** The headers in addition to those of every success. */
@@ -125,8 +126,8 @@ export const ok = (
 ): ZodOpenApiResponseObject => ({
   description,
   headers: headerRefs([...HEADERS_OF_SUCCESS, ...headers]),
-  content: { 'application/json': { schema, examples: rest.examples } },
-  ...(rest.links && { links: rest.links }),
+  content: { 'application/json': { schema, examples } },
+  ...(links && { links }),
 })
 
 /** A successful response without a body. */

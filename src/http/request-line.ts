@@ -60,17 +60,9 @@ export function routePattern(c: Context): string {
   return handled ? namedPattern(handled.path) : ''
 }
 
-const patterns = new Map<string, string>()
-
-/** `:name` and `:name{expression}` become `{name}`. The patterns are those of the app, so they are few. */
-function namedPattern(path: string): string {
-  let pattern = patterns.get(path)
-  if (pattern === undefined) {
-    pattern = path.replace(/:(\w+)(\{(?:[^{}]|\{[^{}]*\})*\})?/g, '{$1}')
-    patterns.set(path, pattern)
-  }
-  return pattern
-}
+/** `:name` and `:name{expression}` become `{name}`. */
+const namedPattern = (path: string): string =>
+  path.replace(/:(\w+)(\{(?:[^{}]|\{[^{}]*\})*\})?/g, '{$1}')
 
 const CODES: Partial<Record<number, ErrorCode>> = {
   400: 'validation_error',
