@@ -8,19 +8,12 @@ const HOUR_MS = 60 * 60_000
 /** The storage key. */
 const FAILED_JOBS = 'failed-jobs'
 
-interface Failed {
-  hour: number
-  count: number
-}
-
 /** Whole seconds until the count starts again, at least 1. */
 export const secondsToNextHour = (now: number): number =>
   Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1_000)
 
 export class FailedJobs {
   readonly #kv: SyncKvStorage
-  /** What is stored, read once. */
-  #failed: Failed | undefined
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv
@@ -35,14 +28,13 @@ export class FailedJobs {
   add(organisationId: string | undefined, now: number): void {
     const hour = hourOf(now)
     const count = this.#countIn(hour) + 1
-    this.#failed = { hour, count }
-    this.#kv.put(FAILED_JOBS, this.#failed)
+    this.#kv.put(FAILED_JOBS, { hour, count })
     if (count === MAX_FAILED_PER_HOUR) log.warn('limit of failed jobs reached', { organisationId })
   }
 
   #countIn(hour: number): number {
-    this.#failed ??= this.#kv.get<Failed>(FAILED_JOBS) ?? { hour, count: 0 }
-    return this.#failed.hour === hour ? this.#failed.count : 0
+    const failed = this.#kv.get<{ hour: number; count: number }>(FAILED_JOBS)
+    return failed?.hour === hour ? failed.count : 0
   }
 }
 

@@ -70,7 +70,6 @@ export class Ledger {
   readonly #use: CreditUse
   /** What the storage has, read once. A rollback drops the ledger with it (`Stores.transaction`). */
   #totals: Totals | undefined
-  #firstOpen: string | undefined
 
   constructor({ sql, kv }: LedgerStorage) {
     this.#sql = sql
@@ -152,10 +151,7 @@ export class Ledger {
   reserve(jobId: string, spender?: Spender): boolean {
     if (this.totals().balance < 1) return false
     // The clock may have been set back.
-    if (jobId < this.#firstOpenReservation()) {
-      setFirstOpen(this.#kv, jobId)
-      this.#firstOpen = jobId
-    }
+    if (jobId < firstOpen(this.#kv)) setFirstOpen(this.#kv, jobId)
     this.#sql.exec(
       `INSERT INTO reservations (job_id, state, checked_at, key_count_id, workspace_id)
        VALUES (?, 'reserved', ?, ?, ?)`,
@@ -217,7 +213,7 @@ export class Ledger {
       .exec<{ jobId: string }>(
         `SELECT job_id AS jobId FROM reservations WHERE job_id >= ? AND job_id > ?
            AND state = 'reserved' AND checked_at <= ? ORDER BY job_id LIMIT ?`,
-        this.#firstOpenReservation(),
+        firstOpen(this.#kv),
         after,
         before,
         limit,
@@ -231,7 +227,7 @@ export class Ledger {
     return this.#sql
       .exec<{ at: number | null }>(
         "SELECT min(checked_at) AS at FROM reservations WHERE job_id >= ? AND state = 'reserved'",
-        this.#firstOpenReservation(),
+        firstOpen(this.#kv),
       )
       .one().at
   }
@@ -247,13 +243,7 @@ export class Ledger {
 
   /** Deletes old data. @returns when to call it again, ms since 1970; Infinity when nothing will expire */
   cleanUp(now: number): number {
-    this.#firstOpen = undefined
     return cleanUpLedger({ sql: this.#sql, kv: this.#kv }, now)
-  }
-
-  /** All reservations of jobs before this id are closed. */
-  #firstOpenReservation(): string {
-    return (this.#firstOpen ??= firstOpen(this.#kv))
   }
 
   #stateOf(jobId: string): ReservationState | undefined {

@@ -78,16 +78,9 @@ export const secondsToMidnight = (now: number): number =>
 
 const dayOf = (now: number) => Math.floor(now / DAY_MS)
 
-interface Taken {
-  day: number
-  bytes: number
-}
-
 export class StorageAllowance {
   readonly #kv: SyncKvStorage
   readonly #name: AllowanceName
-  /** What is stored, read once. After a transaction that is rolled back it is more, never less. */
-  #taken: Taken | undefined
 
   constructor(kv: SyncKvStorage, name: AllowanceName) {
     this.#kv = kv
@@ -101,12 +94,11 @@ export class StorageAllowance {
 
   take(bytes: number, now: number): void {
     const day = dayOf(now)
-    this.#taken = { day, bytes: this.#takenOn(day) + bytes }
-    this.#kv.put(this.#name, this.#taken)
+    this.#kv.put(this.#name, { day, bytes: this.#takenOn(day) + bytes })
   }
 
   #takenOn(day: number): number {
-    this.#taken ??= this.#kv.get<Taken>(this.#name) ?? { day, bytes: 0 }
-    return this.#taken.day === day ? this.#taken.bytes : 0
+    const taken = this.#kv.get<{ day: number; bytes: number }>(this.#name)
+    return taken?.day === day ? taken.bytes : 0
   }
 }
