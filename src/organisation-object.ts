@@ -21,13 +21,7 @@ import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './credits/rec
 import { RequestChecks, type CheckOptions } from './credits/request-checks.ts'
 import type { LoggedRequest, RequestQuery, RequestScan } from './credits/request-log.ts'
 import type { Account, Admission, CreditStatus, RequestResult, Submission } from './credits/rpc.ts'
-import {
-  allCreditLimits,
-  creditLimitsOf,
-  isDeleted,
-  isReachable,
-  SnapshotCache,
-} from './credits/snapshot.ts'
+import { creditLimitsOf, isDeleted, isReachable, SnapshotCache } from './credits/snapshot.ts'
 import { StorageAllowance } from './credits/storage-allowance.ts'
 import { Stores } from './credits/stores.ts'
 
@@ -94,9 +88,10 @@ export class Organisation extends DurableObject<Env> {
       )
       if (mode === 'live') {
         const limits = admitted.ok
-          ? snapshot.workspaces
-              .filter(({ id }) => id === admitted.value.workspaceId)
-              .flatMap((workspace) => creditLimitsOf(key, workspace))
+          ? creditLimitsOf(
+              key ? [key] : [],
+              snapshot.workspaces.filter(({ id }) => id === admitted.value.workspaceId),
+            )
           : [admitted.creditLimit ?? []].flat()
         const notices = this.#stores.open().creditUse.noticesDue(limits, Date.now())
         this.#state.billing.watch(this.totals(), snapshot.organisation, notices.length > 0)
@@ -209,8 +204,9 @@ export class Organisation extends DurableObject<Env> {
   /** The limits of which the members have to be informed, with the credits used in this month. */
   async creditNotices(organisationId: string) {
     const snapshot = await this.#snapshots.current(organisationId)
-    const creditUse = this.#stores.find()?.creditUse
-    return (snapshot && creditUse?.noticesDue(allCreditLimits(snapshot), Date.now())) ?? []
+    if (!snapshot) return []
+    const limits = creditLimitsOf([...snapshot.keys.values()], snapshot.workspaces)
+    return this.#stores.find()?.creditUse.noticesDue(limits, Date.now()) ?? []
   }
 
   /** Records that the members were informed of the use of a limit in this month. */

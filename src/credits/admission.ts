@@ -64,7 +64,7 @@ export function admitSubmission(request: {
 
   const jobId = newShardedId('job', shardOf(organisation.id))
   if (mode === 'live') {
-    const creditLimit = creditUse.spentLimit(creditLimitsOf(key, workspace), jobId)
+    const creditLimit = creditUse.spentLimit(creditLimitsOf(key ? [key] : [], [workspace]), jobId)
     if (creditLimit) return { ok: false, rejection: 'credit_limit_reached', creditLimit }
     const spender = { keyCountId: key ? countIdOf(key) : null, workspaceId: workspace.id }
     if (!ledger.reserve(jobId, spender)) return { ok: false, rejection: 'insufficient_credits' }

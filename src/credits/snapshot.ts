@@ -131,18 +131,9 @@ const loadEndpoints = (env: Env, organisationId: string) =>
 export const isReachable = (key: ApiKeyRow | undefined, workspaceId: string): boolean =>
   !key?.workspaceId || key.workspaceId === workspaceId
 
-/** The limits of credits of a live submission. @param key undefined for the console */
-export const creditLimitsOf = (
-  key: ApiKeyRow | undefined,
-  workspace: WorkspaceRow,
-): CreditLimit[] => [
-  ...(key ? limitOf('API key', key, countIdOf(key)) : []),
-  ...limitOf('workspace', workspace),
-]
-
-/** All limits of credits in force. */
-export const allCreditLimits = ({ keys, workspaces }: OrganisationSnapshot): CreditLimit[] => [
-  ...[...keys.values()]
+/** The limits of credits of active keys and of workspaces. */
+export const creditLimitsOf = (keys: ApiKeyRow[], workspaces: WorkspaceRow[]): CreditLimit[] => [
+  ...keys
     .filter(({ revokedAt }) => revokedAt === null || revokedAt.getTime() > Date.now())
     .flatMap((key) => limitOf('API key', key, countIdOf(key))),
   ...workspaces.flatMap((workspace) => limitOf('workspace', workspace)),
