@@ -4,7 +4,7 @@
 /** The storage key of the number of steps that the object has run. */
 const VERSION = 'schema-version'
 
-const STEPS: readonly string[] = [
+export const SCHEMA_STEPS: readonly string[] = [
   // Objects that were created before the first version already have these tables.
   `CREATE TABLE IF NOT EXISTS ledger_entries (
      id INTEGER PRIMARY KEY,
@@ -68,7 +68,10 @@ const STEPS: readonly string[] = [
  * Runs the missing steps in one transaction.
  * @param steps only tests pass other steps
  */
-export function migrate(storage: DurableObjectStorage, steps: readonly string[] = STEPS): void {
+export function migrate(
+  storage: DurableObjectStorage,
+  steps: readonly string[] = SCHEMA_STEPS,
+): void {
   const version = storage.kv.get<number>(VERSION) ?? 0
   if (version >= steps.length) return
   storage.transactionSync(() => {
@@ -76,5 +79,3 @@ export function migrate(storage: DurableObjectStorage, steps: readonly string[] 
     storage.kv.put(VERSION, steps.length)
   })
 }
-
-export const SCHEMA_STEPS = STEPS

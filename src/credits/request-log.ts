@@ -142,10 +142,9 @@ export class RequestLog {
       if (length >= MAX_READ_LENGTH || count >= MAX_READ_BATCHES) return { entries, continueFrom }
       length += lines.length
       count++
-      const found =
-        filter.id === undefined || lines.includes(filter.id) ? parseBatch(id, lines) : []
-      const inOrder = isOlder ? found.reverse() : found
-      for (const { index, entry } of inOrder) {
+      const isSearched = filter.id === undefined || lines.includes(filter.id)
+      const found = isSearched ? [...parseBatch(id, lines).entries()] : []
+      for (const [index, entry] of isOlder ? found.reverse() : found) {
         const isBeyond = isOlder ? index < (start?.index ?? 0) : index > (start?.index ?? 0)
         if (id === start?.batch && !isBeyond) continue
         if (!matches(entry, filter)) continue
@@ -163,7 +162,7 @@ export class RequestLog {
     const { batch, index } = readPosition(position)
     const query = 'SELECT lines FROM request_log WHERE id = ?'
     const row = firstRow<{ lines: string }>(this.#sql, query, batch)
-    return row && parseBatch(batch, row.lines)[index]?.entry
+    return row && parseBatch(batch, row.lines)[index]
   }
 
   /** Deletes entries after 7 days. @returns when to call it again, ms since 1970 */
@@ -241,7 +240,7 @@ const lineOf = (request: LoggedRequest, isKnown: boolean): string =>
     isKnown && request.message !== null ? JSON.stringify([request.message, request.body]) : '',
   ].join('\t')
 
-const parseBatch = (id: number, lines: string) =>
+const parseBatch = (id: number, lines: string): RequestEntry[] =>
   lines.split('\n').map((line, index) => {
     const [at, mode, key, method, route, status, code, ms, requestId, jobId, texts] =
       line.split('\t')
@@ -249,7 +248,7 @@ const parseBatch = (id: number, lines: string) =>
     const [message, body] = texts
       ? (JSON.parse(texts) as [message: string, body: string | null])
       : [null, null]
-    const entry: RequestEntry = {
+    return {
       position: positionOf(id, index),
       at: Number(at),
       mode: mode === 'live' ? 'live' : 'test',
@@ -264,5 +263,4 @@ const parseBatch = (id: number, lines: string) =>
       message,
       body,
     }
-    return { index, entry }
   })
