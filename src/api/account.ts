@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { presentWorkspace, Workspace } from '../organisations/workspaces.ts'
 import { CURRENCIES, currencyOf, PLANS, REGIONS } from '../domain/organisation.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
-import type { Account as AccountState } from '../credits/rpc.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { requireAdmitted } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
@@ -91,16 +90,16 @@ export const account = new Hono<ApiApp>()
     async (c) => {
       const caller = c.get('caller')
       const result = await organisationStub(c.env, caller.organisationId).account(caller)
-      return c.json(presentAccount(requireAdmitted(c, result)))
+      const found = requireAdmitted(c, result)
+      const presented: z.infer<typeof Account> = {
+        org_id: found.id,
+        name: found.name,
+        plan: found.plan,
+        region_code: found.regionCode,
+        currency_code: currencyOf(found.regionCode),
+        credits: found.credits,
+        auto_reload_enabled: found.autoReloadEnabled,
+      }
+      return c.json(presented)
     },
   )
-
-const presentAccount = (account: AccountState): z.infer<typeof Account> => ({
-  org_id: account.id,
-  name: account.name,
-  plan: account.plan,
-  region_code: account.regionCode,
-  currency_code: currencyOf(account.regionCode),
-  credits: account.credits,
-  auto_reload_enabled: account.autoReloadEnabled,
-})

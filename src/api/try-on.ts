@@ -3,17 +3,16 @@ import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { invalid } from '../domain/errors.ts'
-import { isFinal, type Mode } from '../domain/job.ts'
+import { isFinal } from '../domain/job.ts'
 import { REJECTIONS } from '../domain/scenario.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { describeRoute, jsonBody, ok } from '../http/describe-route.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
 import { parse, readJson } from '../http/validation.ts'
-import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present-job.ts'
+import { Job, JobId, Mode, presentJob } from '../jobs/present-job.ts'
 import { waitForJob } from '../jobs/read-job.ts'
 import { findJob } from '../jobs/job-store.ts'
 import { submitJob } from '../jobs/submit.ts'
-import type { Admission } from '../credits/rpc.ts'
 import { uploadProblem } from '../platform/signing/signed-url.ts'
 import { authenticate, requireAdmitted } from './authenticate-key.ts'
 import type { ApiApp, ApiContext } from './api-context.ts'
@@ -41,7 +40,7 @@ const Submitted = z
     created_at: z.iso
       .datetime()
       .meta({ description: 'When the job was accepted (ISO 8601, UTC).' }),
-    mode: ModeSchema,
+    mode: Mode,
   })
   .meta({ id: 'Submitted', description: 'An accepted job.' })
 
@@ -149,7 +148,13 @@ export const tryOn = new Hono<ApiApp>().post(
         return c.json(presentJob(c.env, baseUrl, latest), 200)
       }
     }
-    return c.json(presentSubmitted(job, caller.mode), 202)
+    const submission: z.infer<typeof Submitted> = {
+      job_id: job.jobId,
+      status: 'pending',
+      created_at: new Date(job.createdAt).toISOString(),
+      mode: caller.mode,
+    }
+    return c.json(submission, 202)
   },
 )
 
@@ -196,13 +201,3 @@ function expiredUploads(
   if (problems.every(({ code }) => code === 'url_expired')) return text
   throw invalid(text)
 }
-
-const presentSubmitted = (
-  { jobId, createdAt }: Admission,
-  mode: Mode,
-): z.infer<typeof Submitted> => ({
-  job_id: jobId,
-  status: 'pending',
-  created_at: new Date(createdAt).toISOString(),
-  mode,
-})
