@@ -29,10 +29,9 @@ import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
 import { arrayOf, streamOf } from './export-file.ts'
 
-const JOBS_PER_PAGE = 1_000
+const ROWS_PER_PAGE = 1_000
 /** Smaller pages: an event can have ten attempts of up to 1 KiB. */
 const EVENTS_PER_PAGE = 200
-const ENTRIES_PER_PAGE = 1_000
 
 /**
  * Exports an organisation. For owners.
@@ -62,7 +61,11 @@ async function* documentOf(
   const [{ url }, ...added] = await listEndpoints(request)
   const header = {
     exported_at: new Date().toISOString(),
-    organisation: presentOrganisation(organisation, url || null),
+    organisation: {
+      id,
+      ...organisationFields(organisation, url || null),
+      created_at: organisation.createdAt.toISOString(),
+    },
     credits: await ledger.totals(),
     workspaces: workspaces.map((workspace) => ({
       ...presentWorkspace(workspace),
@@ -75,8 +78,9 @@ async function* documentOf(
     billing: presentBilling(await findBillingAccount(env, id)),
   }
   yield JSON.stringify(header, null, 2).slice(0, -2)
+  const limit = ROWS_PER_PAGE
   yield* arrayOf<JobRow>('jobs', {
-    limit: JOBS_PER_PAGE,
+    limit,
     read: (page) => listJobRows({ env, organisationId: id, ...page }),
     present: (jobs) => {
       const linkTo = linksFrom(env, baseUrl)
@@ -88,7 +92,6 @@ async function* documentOf(
     read: (page) => eventsOf(env, id, page),
     present: (events) => presentEvents(env, id, events),
   })
-  const limit = ENTRIES_PER_PAGE
   yield* arrayOf<LedgerEntry>('ledger', {
     limit,
     read: async ({ beforeId }) =>
@@ -135,12 +138,6 @@ async function presentEvents(env: Env, organisationId: string, events: WebhookEv
     })),
   }))
 }
-
-const presentOrganisation = (organisation: OrganisationRow, defaultUrl: string | null) => ({
-  id: organisation.id,
-  ...organisationFields(organisation, defaultUrl),
-  created_at: organisation.createdAt.toISOString(),
-})
 
 const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member) => ({
   user_id: userId,
