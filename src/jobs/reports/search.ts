@@ -1,5 +1,5 @@
-// Searches an organisation's jobs for the console, for members who may read jobs. Mode, error code, API key and parts of ids have no
-// index, since each index would cost money for every job. A search therefore reads a bounded part of an
+// Searches an organisation's jobs for the console, for members who may read jobs. Mode, error code, API key and parts
+// of ids have no index, since each index would cost money for every job. A search therefore reads a bounded part of an
 // index and reports how far it has read.
 import { and, asc, desc, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
