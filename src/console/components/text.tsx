@@ -25,15 +25,12 @@ export const Link = ({ to, children, ...attributes }: LinkProps) => (
   </a>
 )
 
-const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
-const DAY = { day: 'numeric', month: 'short' } as const
-const YEAR = { year: 'numeric' } as const
 const FORMATS = {
-  minute: { ...DAY, ...YEAR, ...TIME },
-  second: { ...DAY, ...YEAR, ...TIME, second: '2-digit' },
-  day: { ...DAY, ...YEAR },
+  minute: { dateStyle: 'medium', timeStyle: 'short' },
+  second: { dateStyle: 'medium', timeStyle: 'medium' },
+  day: { dateStyle: 'medium' },
   /** For lists: console.js shows how long ago it was. */
-  ago: { ...DAY, ...TIME },
+  ago: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 type Format = keyof typeof FORMATS
 
