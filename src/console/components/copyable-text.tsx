@@ -33,7 +33,7 @@ export const CopyButton = ({ label, value }: { label?: string; value?: string })
     aria-label={label}
     title={label}
   >
-    {label ? null : 'Copy'}
+    Copy
   </button>
 )
 

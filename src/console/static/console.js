@@ -25,9 +25,12 @@ export async function pause(ms) {
 addEventListener('click', async ({ target }) => {
   const button = target.closest('[data-copy]')
   if (!button) return
-  const isIcon = button.textContent.trim() === ''
+  const isIcon = button.closest('.inline')
   const { copy } = button.dataset
-  const show = (text) => (isIcon ? announce(text) : (button.textContent = text))
+  const show = (text) => {
+    if (button.ariaLabel) announce(text)
+    if (!isIcon) button.textContent = text
+  }
   const source = button.closest('.copyable').querySelector('[data-copy-source], a')
   try {
     await navigator.clipboard.writeText(copy === 'true' ? source.textContent : copy)
