@@ -82,7 +82,7 @@ export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
           </ul>
         )}
       </figcaption>
-      <div class="frame">
+      <div class="plot">
         <YAxis max={scale} />
         <svg
           width="100%"
