@@ -45,7 +45,7 @@ interface PlanCardProps {
 }
 
 const PlanCard = ({ name, isCurrent, action, children }: PlanCardProps) => (
-  <article class={isCurrent ? 'plan current' : 'plan'} aria-label={`Plan ${name}`}>
+  <article class={isCurrent ? 'card plan current' : 'card plan'} aria-label={`Plan ${name}`}>
     <h3>
       {name} {isCurrent && <span class="badge good">Current</span>}
     </h3>

@@ -129,7 +129,7 @@ const Packs = ({ view }: { view: BillingView }) => {
           const credits = nameOfPack(pack, currency)
           const fields = { pack: String(pack), amount: String(amount), currency }
           return (
-            <PostForm to="/billing/packs" class="pack" fields={fields}>
+            <PostForm to="/billing/packs" class="card pack" fields={fields}>
               <h3>{credits}</h3>
               <p class="price">{money(amount)}</p>
               <p class="muted">{money(amount / pack)} per credit</p>

@@ -62,7 +62,7 @@ export const newKeyPage = (
 
 /** The last part of the first hour: a real picture, made from a sample pair. */
 const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
-  <section class="live-picture" aria-labelledby="live-picture">
+  <section class="card live-picture" aria-labelledby="live-picture">
     <h2 id="live-picture">Create your first live picture</h2>
     <p>
       {freeCredits > 0
