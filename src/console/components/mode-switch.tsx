@@ -16,7 +16,7 @@ interface SwitchProps {
 /** Buttons of which one is chosen. Each submits its value as `name`. */
 export const Switch = ({ action, label, name, labels, chosen }: SwitchProps) => (
   <PostForm action={action} class="mode-switch">
-    <div role="group" aria-label={label}>
+    <div role="group" class="segments" aria-label={label}>
       {labels.map(([value, text]) => (
         <button
           type="submit"
@@ -63,7 +63,7 @@ export const OtherMode = ({ mode, count, noun }: OtherModeProps) => {
   const other = mode === 'live' ? 'test' : 'live'
   if (count === 0) return null
   return (
-    <PostForm action="/console/mode" class="other-mode">
+    <PostForm action="/console/mode" class="bar other-mode">
       <span>
         {formatCount(count)} {other} {count === 1 ? noun : `${noun}s`}
       </span>

@@ -220,7 +220,7 @@ export const Payments = ({ view }: { view: BillingView }) => {
 const PaymentLinks = ({ view, payment }: { view: BillingView; payment: PaymentRow }) => {
   const on = <span class="visually-hidden">of {itemOf(payment)}</span>
   return (
-    <div class="actions">
+    <div class="buttons">
       {payment.actionUrl && isContinuable(payment, view) && (
         <a href={payment.actionUrl}>Continue payment {on}</a>
       )}

@@ -122,7 +122,7 @@ function memberActions(c: ConsoleContext, member: Member, mayManage: boolean) {
     </Link>
   )
   return (
-    <div class="actions">
+    <div class="buttons">
       {mayManage && button(path, ['Change role', `Change role of ${member.email}`])}
       {(mayManage || isSelf) && button(`${path}/remove`, isSelf ? leave : remove)}
     </div>

@@ -127,7 +127,7 @@ const actionsOn = (
   { id, name: current, status, monthlyCredits: limit }: WorkspaceRow,
   { renaming, limiting }: Partial<RejectedForm>,
 ) => (
-  <div class="actions">
+  <div class="buttons">
     <RenameForm
       to={`${PAGE}/${id}/rename`}
       current={current}
