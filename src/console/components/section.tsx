@@ -29,11 +29,13 @@ export const Section = ({ id, title, card = false, action, children }: SectionPr
   </section>
 )
 
-type DetailsRow = false | null | '' | [name: string, value: Child]
-
-/** @param rows names with their values; a row without them is left out */
-export const Details = ({ rows }: { rows: DetailsRow[] }) => (
-  <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
+/** @param rows values by their names; a row without a value is left out */
+export const Details = ({ rows }: { rows: Record<string, Child> }) => (
+  <dl>
+    {Object.entries(rows).map(
+      ([name, value]) => value != null && value !== false && [<dt>{name}</dt>, <dd>{value}</dd>],
+    )}
+  </dl>
 )
 
 export interface FiguresProps {

@@ -89,25 +89,24 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
       <Outcome payment={payment} canContinue={canContinue} />
       <div class="card">
         <Details
-          rows={[
-            ['Status', <PaymentBadge payment={payment} />],
-            [tax === null ? 'Amount' : 'Amount without tax', <Amount payment={payment} />],
-            tax !== null && ['Tax', formatMoney(tax, currency)],
-            tax !== null && ['Total', <strong>{formatMoney(amount + tax, currency)}</strong>],
-            payment.paymentMethod && ['Paid with', payment.paymentMethod],
-            credits > 0 && [
-              'Credits',
+          rows={{
+            Status: <PaymentBadge payment={payment} />,
+            [tax === null ? 'Amount' : 'Amount without tax']: <Amount payment={payment} />,
+            Tax: tax !== null && formatMoney(tax, currency),
+            Total: tax !== null && <strong>{formatMoney(amount + tax, currency)}</strong>,
+            'Paid with': payment.paymentMethod,
+            Credits: credits > 0 && (
               <>
                 {formatCredits(credits, currency)}
                 {creditsReversed > 0 && <span class="muted"> ({reversed} taken back)</span>}
-              </>,
-            ],
-            ['Credit balance', <span data-balance>{formatCredits(balance, currency)}</span>],
-            ['Organisation', <span class="address">{organisation.name}</span>],
-            ['Started', <Timestamp at={payment.createdAt} />],
-            paidAt && ['Paid', <Timestamp at={paidAt} />],
-            ['Payment ID', <CopyableId id={id} label="payment ID" />],
-          ]}
+              </>
+            ),
+            'Credit balance': <span data-balance>{formatCredits(balance, currency)}</span>,
+            Organisation: <span class="address">{organisation.name}</span>,
+            Started: <Timestamp at={payment.createdAt} />,
+            Paid: paidAt && <Timestamp at={paidAt} />,
+            'Payment ID': <CopyableId id={id} label="payment ID" />,
+          }}
         />
       </div>
       <div class="buttons">

@@ -28,11 +28,11 @@ export const PlanSection = ({ view }: { view: BillingView }) => {
       <FormError state={view.stateOf('plan')} />
       {!offersPlans && (
         <Details
-          rows={[
-            terms !== null && ['Monthly fee', money(terms.monthlyFee)],
-            terms !== null && ['Included credits', `${count(terms.includedCredits)} per month`],
-            ['Rate limit', `${count(rateLimitPerMinute)} requests per minute`],
-          ]}
+          rows={{
+            'Monthly fee': terms !== null && money(terms.monthlyFee),
+            'Included credits': terms !== null && `${count(terms.includedCredits)} per month`,
+            'Rate limit': `${count(rateLimitPerMinute)} requests per minute`,
+          }}
         />
       )}
       {plan === 'enterprise' && <ContactLink env={c.env} label="Contact us to change the terms" />}
@@ -124,12 +124,11 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
     },
     <section class="card" aria-label="Upgrade">
       <Details
-        rows={[
-          ['Charged now', <strong>{charge} plus tax</strong>],
-          ['Payment method', paymentMethod ?? 'The stored payment method'],
-          ['Credits added now', formatCredits(credits, currency)],
-          [
-            'Then',
+        rows={{
+          'Charged now': <strong>{charge} plus tax</strong>,
+          'Payment method': paymentMethod ?? 'The stored payment method',
+          'Credits added now': formatCredits(credits, currency),
+          Then: (
             <>
               {formatMoney(monthlyFee, currency)} per month
               {renewsAt && (
@@ -137,9 +136,9 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
                   , next on <Timestamp at={renewsAt} />
                 </>
               )}
-            </>,
-          ],
-        ]}
+            </>
+          ),
+        }}
       />
       <p class="muted">
         The charge is the difference between the plans for the rest of the billing period. The plan

@@ -63,38 +63,35 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
       {jobTimeline(row, attempts, addedEvents)}
       <h2>Details</h2>
       <Details
-        rows={[
-          [
-            'Workspace',
+        rows={{
+          Workspace: (
             <>
               {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
               <span class="id muted">{row.workspaceId}</span>
-            </>,
-          ],
-          ['API key', keyName(row.apiKeyId, keys) ?? 'Unknown'],
-          ['Credits', hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–'],
-          ['Waiting', formatDuration(times.waitingMs)],
-          ['Processing', formatDuration(row.durationMs)],
-          ['Total time', formatDuration(times.totalMs)],
-          row.engine && ['Engine', row.engine],
-          ['Model image', withoutQuery(row.modelImageUrl)],
-          ['Garment image', withoutQuery(row.garmentImageUrl)],
-          ['Webhook', row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')],
-          row.requestId !== null && [
-            'Request ID',
-            hasLogEntry(c, row) ? (
+            </>
+          ),
+          'API key': keyName(row.apiKeyId, keys) ?? 'Unknown',
+          Credits: hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–',
+          Waiting: formatDuration(times.waitingMs),
+          Processing: formatDuration(row.durationMs),
+          'Total time': formatDuration(times.totalMs),
+          Engine: row.engine,
+          'Model image': withoutQuery(row.modelImageUrl),
+          'Garment image': withoutQuery(row.garmentImageUrl),
+          Webhook: row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None'),
+          'Request ID':
+            row.requestId !== null &&
+            (hasLogEntry(c, row) ? (
               <Link to={`/requests?${new URLSearchParams({ q: row.requestId })}`}>
                 {row.requestId}
               </Link>
             ) : (
               row.requestId
-            ),
-          ],
-          permitsUnlimited(c.var.membership, 'jobs') && [
-            'API requests',
-            <Link to={`/requests?q=${row.id}`}>View in the request log</Link>,
-          ],
-        ]}
+            )),
+          'API requests': permitsUnlimited(c.var.membership, 'jobs') && (
+            <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
+          ),
+        }}
       />
     </section>
   )

@@ -140,30 +140,29 @@ async function keyPage(
     },
     <>
       <Details
-        rows={[
-          [
-            'Status',
+        rows={{
+          Status: (
             <>
               <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
-            </>,
-          ],
-          ['Key', <KeyText of={key} />],
-          ['Key ID', <CopyableId id={key.id} label="key ID" />],
-          [
-            'Created',
+            </>
+          ),
+          Key: <KeyText of={key} />,
+          'Key ID': <CopyableId id={key.id} label="key ID" />,
+          Created: (
             <>
               <Timestamp at={key.createdAt} />
               {key.creatorEmail && ` by ${key.creatorEmail}`}
-            </>,
-          ],
-          ['Last used', <Timestamp at={key.lastUsedAt} />],
-          [
-            active ? 'Expires' : 'Ended',
-            key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry',
-          ],
-          ['Limits', limitTexts(key, workspaces, use.get(key.id)).join(', ')],
-          ['Jobs', <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>],
-        ]}
+            </>
+          ),
+          'Last used': <Timestamp at={key.lastUsedAt} />,
+          [active ? 'Expires' : 'Ended']: key.revokedAt ? (
+            <Timestamp at={key.revokedAt} />
+          ) : (
+            'No expiry'
+          ),
+          Limits: limitTexts(key, workspaces, use.get(key.id)).join(', '),
+          Jobs: <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>,
+        }}
       />
       {permitsUnlimited(c.var.membership, 'develop') && active && (
         <>

@@ -79,22 +79,21 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
     <>
       {!isOwner && <p>Only owners can change these settings.</p>}
       <Details
-        rows={[
-          !isOwner && ['Name', organisation.name],
-          !isOwner && ['Retention of images', daysOf(organisation.outputRetentionDays)],
-          ['Billing region', organisation.regionCode],
-          ['Currency', currencyOf(organisation.regionCode)],
-          ['Members', <Link to="/settings/team">{members.length}</Link>],
-          ['Organisation ID', <CopyableId id={organisation.id} label="the organisation ID" />],
-          [
-            'Address',
+        rows={{
+          Name: !isOwner && organisation.name,
+          'Retention of images': !isOwner && daysOf(organisation.outputRetentionDays),
+          'Billing region': organisation.regionCode,
+          Currency: currencyOf(organisation.regionCode),
+          Members: <Link to="/settings/team">{members.length}</Link>,
+          'Organisation ID': <CopyableId id={organisation.id} label="the organisation ID" />,
+          Address: (
             <CopyableId
               id={baseUrlOf(c) + consolePath(organisation.id)}
               label="the address of the organisation"
-            />,
-          ],
-          ['Created', <Timestamp at={organisation.createdAt} />],
-        ]}
+            />
+          ),
+          Created: <Timestamp at={organisation.createdAt} />,
+        }}
       />
       {isOwner && ownerSettings(organisation, state)}
       <Section id="leave-heading" title="Leave organisation" card>

@@ -67,16 +67,16 @@ async function showOverview(c: ConsoleContext) {
       {activity && activitySections(c, activity)}
       <Section id="organisation-heading" title="Organisation">
         <Details
-          rows={[
-            ['Plan', billingLink('/billing', nameOfPlan(organisation.plan))],
-            ['Region', `${organisation.regionCode}, billed in ${currency}`],
-            ['Rate limit', `${organisation.rateLimitPerMinute} requests per minute`],
-            [
-              'Auto-reload',
-              billingLink('/billing#auto-reload', organisation.autoReloadEnabled ? 'On' : 'Off'),
-            ],
-            ['Organisation ID', <CopyableId id={organisation.id} label="organisation ID" />],
-          ]}
+          rows={{
+            Plan: billingLink('/billing', nameOfPlan(organisation.plan)),
+            Region: `${organisation.regionCode}, billed in ${currency}`,
+            'Rate limit': `${organisation.rateLimitPerMinute} requests per minute`,
+            'Auto-reload': billingLink(
+              '/billing#auto-reload',
+              organisation.autoReloadEnabled ? 'On' : 'Off',
+            ),
+            'Organisation ID': <CopyableId id={organisation.id} label="organisation ID" />,
+          }}
         />
       </Section>
     </>,

@@ -196,24 +196,22 @@ const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
     )}
     <Section id="details-heading" title="Details" card>
       <Details
-        rows={[
-          ['Request ID', <CopyableId id={entry.requestId} label="request ID" />],
-          ['Time', <Timestamp as="second" at={entry.at} />],
-          ['Duration', formatDuration(entry.ms)],
-          ['API key', keyOf(entry)],
-          entry.code !== null && ['Error code', <code>{entry.code}</code>],
-          entry.message !== null && ['Message', entry.message],
-          entry.jobId !== null && [
-            'Job',
+        rows={{
+          'Request ID': <CopyableId id={entry.requestId} label="request ID" />,
+          Time: <Timestamp as="second" at={entry.at} />,
+          Duration: formatDuration(entry.ms),
+          'API key': keyOf(entry),
+          'Error code': entry.code !== null && <code>{entry.code}</code>,
+          Message: entry.message,
+          Job: entry.jobId !== null && (
             <Link class="id" to={`/jobs/${entry.jobId}`}>
               {entry.jobId}
-            </Link>,
-          ],
-          entry.jobId !== null && [
-            'Other requests',
-            <Link to={withQuery(PAGE, { q: entry.jobId })}>All requests of this job</Link>,
-          ],
-        ]}
+            </Link>
+          ),
+          'Other requests': entry.jobId !== null && (
+            <Link to={withQuery(PAGE, { q: entry.jobId })}>All requests of this job</Link>
+          ),
+        }}
       />
     </Section>
     {entry.body !== null && (

@@ -139,12 +139,12 @@ const confirmPage = (c: ConsoleContext, checkout: Checkout) =>
       <h1>Confirm the payment</h1>
       <p>This page simulates the confirmation by the bank of the cardholder.</p>
       <Details
-        rows={[
-          ['Amount', formatMoney(checkout.amount, checkout.currency)],
-          ['Paid to', 'Try-On'],
-          ['For', checkout.item],
-          ['Card', checkout.card && describeCard(checkout.card)],
-        ]}
+        rows={{
+          Amount: formatMoney(checkout.amount, checkout.currency),
+          'Paid to': 'Try-On',
+          For: checkout.item,
+          Card: checkout.card && describeCard(checkout.card),
+        }}
       />
       <PostForm action={pathOf(checkout, '/confirm')} class="action">
         <div class="buttons">

@@ -88,16 +88,16 @@ function invoicePage(c: ConsoleContext, payment: SandboxPayment, buyer: string) 
     <article>
       <h1>{title}</h1>
       <Details
-        rows={[
-          ['Seller', 'Try-On'],
-          ['Billed to', buyer],
-          ['Date', DATE.format(paidAt ?? undefined)],
-          ['Status', outcomeOf(amount, amountRefunded)],
-          [item, formatMoney(amount, currency)],
-          ['Tax', formatMoney(0, currency)],
-          [`Paid with ${card && describeCard(card)}`, formatMoney(amount, currency)],
-          amountRefunded > 0 && ['Refunded', `−${formatMoney(amountRefunded, currency)}`],
-        ]}
+        rows={{
+          Seller: 'Try-On',
+          'Billed to': buyer,
+          Date: DATE.format(paidAt ?? undefined),
+          Status: outcomeOf(amount, amountRefunded),
+          [item]: formatMoney(amount, currency),
+          Tax: formatMoney(0, currency),
+          [`Paid with ${card && describeCard(card)}`]: formatMoney(amount, currency),
+          Refunded: amountRefunded > 0 && `−${formatMoney(amountRefunded, currency)}`,
+        }}
       />
       <p class="muted">Created by the payment sandbox. Not a tax document: no money was charged.</p>
     </article>,

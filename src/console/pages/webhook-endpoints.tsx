@@ -136,11 +136,11 @@ async function endpointPage(
     { title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
       <Details
-        rows={[
-          ['Status', endpointStatus(endpoint, failing)],
-          ['Endpoint ID', <CopyableId id={endpoint.id} label="endpoint ID" />],
-          ['Added', <Timestamp at={endpoint.createdAt} />],
-        ]}
+        rows={{
+          Status: endpointStatus(endpoint, failing),
+          'Endpoint ID': <CopyableId id={endpoint.id} label="endpoint ID" />,
+          Added: <Timestamp at={endpoint.createdAt} />,
+        }}
       />
       <LatestDeliveries
         deliveries={latest.deliveries}

@@ -76,9 +76,8 @@ function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
       {/* After a resend, `sent` is the number of attempts before it. */}
       {isOpen && sent === String(event.attempts) && <Notice kind="info">Sending again …</Notice>}
       <Details
-        rows={[
-          [
-            'Status',
+        rows={{
+          Status: (
             <>
               <StatusBadge status={event.status} />{' '}
               {isOpen && (
@@ -86,27 +85,26 @@ function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
                   This page updates automatically.
                 </span>
               )}
-            </>,
-          ],
-          ['Event', <CopyableId id={event.id} label="event ID" />],
-          [
-            'Job',
+            </>
+          ),
+          Event: <CopyableId id={event.id} label="event ID" />,
+          Job: (
             <Link class="id" to={`/jobs/${event.jobId}`}>
               {event.jobId}
-            </Link>,
-          ],
-          event.endpointId !== null && [
-            'Endpoint',
-            endpoint ? (
+            </Link>
+          ),
+          Endpoint:
+            event.endpointId !== null &&
+            (endpoint ? (
               <Link to={`${WEBHOOKS}/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
             ) : (
               <span class="muted">Deleted endpoint</span>
-            ),
-          ],
-          ['URL', event.url],
-          event.status === 'retrying' &&
-            event.dueAt.getTime() > Date.now() && ['Next attempt', <Timestamp at={event.dueAt} />],
-        ]}
+            )),
+          URL: event.url,
+          'Next attempt': event.status === 'retrying' && event.dueAt.getTime() > Date.now() && (
+            <Timestamp at={event.dueAt} />
+          ),
+        }}
       />
       {permits(c.var.membership.role, 'develop') && endpoint && !isSoon && (
         <p class="buttons">
