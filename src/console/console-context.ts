@@ -1,5 +1,6 @@
 // The variables that the console's middleware sets for the pages, and what handlers derive from them.
 import type { Context } from 'hono'
+import { createFactory } from 'hono/factory'
 import type { UserActor } from '../domain/actor.ts'
 import { consolePath } from '../domain/console-path.ts'
 import type { Mode } from '../domain/job.ts'
@@ -32,6 +33,9 @@ export interface ConsoleApp {
 }
 
 export type ConsoleContext = Context<ConsoleApp>
+
+/** Routes whose handlers have these variables. */
+export const { createApp } = createFactory<ConsoleApp>()
 
 /**
  * The address of a page of the current organisation. In JSX, use Link and PostForm.

@@ -1,6 +1,5 @@
 // The routes and shared middleware of the console, whose pages are rendered on the server. serve.ts
 // loads this module at the first request.
-import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { secureHeaders } from 'hono/secure-headers'
@@ -30,7 +29,7 @@ import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
 import { redirectTo } from './form-notices.ts'
-import { pathOf, type ConsoleApp, type ConsoleContext } from './console-context.ts'
+import { createApp, pathOf, type ConsoleApp, type ConsoleContext } from './console-context.ts'
 import { overview } from './pages/overview.tsx'
 import { playground } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
@@ -56,7 +55,7 @@ import { workspaces } from './pages/workspaces-page.tsx'
  * A form with errors is rendered at the URL of its action. Loading that URL again, or returning to it
  * after signing in, redirects to the page of the form.
  */
-const formRedirects = new Hono<ConsoleApp>()
+const formRedirects = createApp()
   .get('/billing/:form', (c) => redirectTo(c, '/billing'))
   .get('/checklist/:form', (c) => redirectTo(c, ''))
   .get('/playground/:form', (c) => redirectTo(c, '/playground'))
@@ -74,7 +73,7 @@ const PLAYGROUND = '/playground'
 /** Its body is a file, which has its own limit. */
 const isUpload = (path: string) => path.endsWith(`${PLAYGROUND}/uploads`)
 
-export const organisationPages = new Hono<ConsoleApp>()
+export const organisationPages = createApp()
   .use(rightOrganisation)
   .use(requireOrganisation)
   .use(limitConcurrentPages)
@@ -118,7 +117,7 @@ function redirectToOrganisation(c: ConsoleContext) {
   return c.redirect(pathOf(c, page), c.req.method === 'GET' ? 302 : 307)
 }
 
-const signedIn = new Hono<ConsoleApp>()
+const signedIn = createApp()
   .use(requireSession)
   .route('/', switchOrganisation)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
@@ -146,7 +145,7 @@ const shareRequestId = createMiddleware<ConsoleApp>(async (c, next) => {
 
 /** What all pages share. */
 const pageApp = () =>
-  new Hono<ConsoleApp>()
+  createApp()
     .use(trimTrailingSlash())
     .use(shareRequestId)
     .use(async (c, next) => {

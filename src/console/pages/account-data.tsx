@@ -1,6 +1,5 @@
 // What a user does with their account without an organisation: exports and deletes it, cancels the deletion, and
 // confirms a new email address.
-import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { changeEmail, findEmailChange } from '../../users/email-change.ts'
 import {
@@ -19,7 +18,7 @@ import { textIn, type FormState } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { endSession, findSessionUser, requireSession } from '../middleware/session.ts'
-import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../message-page.tsx'
 
@@ -32,7 +31,7 @@ const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) =>
   await next()
 })
 
-export const accountData = new Hono<ConsoleApp>()
+export const accountData = createApp()
   .get('/export', (c) => c.redirect('/console/account', 303))
   .post('/export', requireSession, async (c) =>
     exportResponse(c, await exportAccount(requestOf(c)), 'try-on-account'),

@@ -1,5 +1,4 @@
 // The forms of the account page: name, password, email address, sessions, passkeys and notifications.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '../../domain/errors.ts'
 import { requestEmailChange } from '../../users/email-change.ts'
@@ -23,7 +22,7 @@ import { confirmIdentity } from '../confirm-identity.tsx'
 import { currentPassword, displayName, name, newPassword, workEmail, readForm } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { startSession } from '../middleware/session.ts'
-import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { redirectWithNotice, type NoticeName } from '../form-notices.ts'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
@@ -44,7 +43,7 @@ const PASSKEY_PROBLEMS = {
 const showTab = (c: ConsoleContext, tab: string, notice: NoticeName) =>
   redirectWithNotice(c, `${PAGE}#${tab}`, notice)
 
-const passkeys = new Hono<ConsoleApp>()
+const passkeys = createApp()
   .get('/', (c) => c.redirect(PAGE, 303))
   .get('/:passkeyId/:form', (c) => c.redirect(PAGE, 303))
 
@@ -96,7 +95,7 @@ const passkeys = new Hono<ConsoleApp>()
     return showTab(c, 'security', 'passkey_removed')
   })
 
-export const account = new Hono<ConsoleApp>()
+export const account = createApp()
   .route('/two-factor', twoFactor)
   .route('/passkeys', passkeys)
   .get('/', (c) => accountPage(c))

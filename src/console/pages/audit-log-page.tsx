@@ -1,5 +1,4 @@
 // The audit log, which only owners can read. `readAuditLog` checks the role.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { AUDIT_ACTIONS, type AuditFilter } from '../../organisations/audit-log.ts'
 import { readTeam } from '../../organisations/members.ts'
@@ -12,7 +11,7 @@ import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { memberPage } from '../components/layout.tsx'
 import { Filters, NoRows, Pages, ShortId, Table } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
-import { scopeOf, type ConsoleApp } from '../console-context.ts'
+import { createApp, scopeOf } from '../console-context.ts'
 import { idParameter, parameter, withQuery } from '../forms.ts'
 
 const PATH = '/settings/audit-log'
@@ -34,7 +33,7 @@ function filterOf({ action, actor }: z.infer<typeof Filter>): AuditFilter {
   return { action, actor: type ? { type } : actor === undefined ? undefined : { id: actor } }
 }
 
-export const auditLog = new Hono<ConsoleApp>()
+export const auditLog = createApp()
   .get('/', async (c) => {
     const query = Filter.parse(c.req.query())
     const before = idParameter('aud').parse(c.req.query('before'))

@@ -1,6 +1,5 @@
 // A payment, and the list of payments. The payment provider returns customers to the page of the payment, which
 // waits for the confirmation.
-import { Hono } from 'hono'
 import { hasCurrentPrice } from '../../billing/buy-pack.ts'
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
@@ -19,13 +18,13 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
 import { selectOrganisation } from '../middleware/session.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readView, type BillingView } from './billing-view.ts'
 
 const REFRESH_SECONDS = 5
 
-export const billingPayment = new Hono<ConsoleApp>()
+export const billingPayment = createApp()
   .get('/:paymentId', async (c) => {
     const payment = await findOwnPayment(c)
     // Another tab may have switched to another organisation during the checkout.

@@ -1,6 +1,5 @@
 // The routes of Billing. Owners buy credits and manage plan, auto-reload and payments; members see the
 // plan and the balance.
-import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
@@ -15,7 +14,13 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { permitted } from '../middleware/session.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import {
+  createApp,
+  scopeOf,
+  pathOf,
+  type ConsoleApp,
+  type ConsoleContext,
+} from '../console-context.ts'
 import { formStateOf, readForm, textsOf } from '../forms.ts'
 import { billingPage } from './billing-page.tsx'
 import { upgradePage } from './billing-plan.tsx'
@@ -69,7 +74,7 @@ const recentSignInToEnable = createMiddleware<ConsoleApp>(async (c, next) => {
 
 const buyerOf = (c: ConsoleContext) => ({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
 
-export const billing = new Hono<ConsoleApp>()
+export const billing = createApp()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
     const order = await readForm(c, BuyPack, () => outdatedForm(c, 'packs'))

@@ -1,11 +1,10 @@
 // The credit balance, totals per month, and the ledger with its filters and its export.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import type { LedgerEntry } from '../../credits/ledger.ts'
 import type { LedgerPage, MonthTotals } from '../../credits/ledger-reports.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { Filters, NoRows, Pages, Figures, Section, IdLink, Table } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
@@ -52,7 +51,7 @@ const ledgerOf = (c: ConsoleContext) => organisationStub(c.env, c.var.membership
 /** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
 const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
 
-export const credits = new Hono<ConsoleApp>()
+export const credits = createApp()
   .get('/', async (c) => {
     const filter = Filter.parse(c.req.query())
     const before = Before.parse(c.req.query('before'))

@@ -1,5 +1,4 @@
 // The list of webhook deliveries: filters, search by ID, and sending failed ones again.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
 import { permits } from '../../domain/role.ts'
@@ -32,7 +31,7 @@ import { Link, formatCount } from '../components/text.tsx'
 import { Filters, NoRows, Pages, EmptyState } from '../components/section.tsx'
 import { parameter, fieldsOf, withQuery } from '../forms.ts'
 import { permitted } from '../middleware/session.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const PATH = '/settings/webhooks/deliveries'
@@ -49,7 +48,7 @@ const eventId = parameter(z.string().refine(isEventId))
 const Start = z.object({ before: eventId, after: eventId })
 type Start = z.infer<typeof Start>
 
-export const deliveries = new Hono<ConsoleApp>()
+export const deliveries = createApp()
   .get('/', async (c) => {
     const query = Query.parse(c.req.query())
     if (query.q && isEventId(query.q)) return redirectTo(c, `/settings/webhooks/${query.q}`)

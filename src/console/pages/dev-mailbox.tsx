@@ -1,13 +1,12 @@
 // Development only: shows the emails that are stored instead of sent.
-import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { developmentMailbox } from '../../mail/send.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { guestPage } from '../components/layout.tsx'
 import { Timestamp, Notice } from '../components/text.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 
-export const devMailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
+export const devMailbox = createApp().get('/dev/mail', (c) => {
   if (!settingsOf(c.env).devMailbox) throw new AppError('not_found')
   const emails = developmentMailbox()
   return guestPage(

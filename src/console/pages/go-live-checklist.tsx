@@ -1,9 +1,8 @@
 // The steps from the first test job to production, on the overview until they are done or hidden.
 import { getCookie, setCookie } from 'hono/cookie'
-import { Hono } from 'hono'
 import { readGoLiveState } from '../../organisations/go-live.ts'
 import { permits } from '../../domain/role.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { cookieOptions, YEAR_SECONDS } from '../cookies.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -94,7 +93,7 @@ export const GoLiveChecklist = ({ steps }: { steps: Step[] }) => {
   )
 }
 
-export const checklist = new Hono<ConsoleApp>().post('/hide', (c) => {
+export const checklist = createApp().post('/hide', (c) => {
   setCookie(c, CHECKLIST_COOKIE, c.var.user.id, {
     ...cookieOptions(c, YEAR_SECONDS),
     path: pathOf(c, ''),

@@ -1,5 +1,4 @@
 // Invitations to the user. Accepting one requires the link from the email; the list only shows them.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { acceptInvitation, joinWithPassword } from '../../users/accept-invitation.ts'
 import {
@@ -20,9 +19,9 @@ import {
   requireSession,
   startSession,
 } from '../middleware/session.ts'
-import { actorOf, ipAddressOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, actorOf, ipAddressOf, type ConsoleContext } from '../console-context.ts'
 
-export const invitations = new Hono<ConsoleApp>()
+export const invitations = createApp()
   .get('/', requireSession, async (c) => {
     const { email } = c.var.user
     const open = await invitationsTo(c.env, email)

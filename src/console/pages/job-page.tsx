@@ -1,5 +1,4 @@
 // The page of a job, and its actions.
-import { Hono } from 'hono'
 import { listKeyNames } from '../../organisations/api-keys.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { mayAccess } from '../../organisations/workspace-rights.ts'
@@ -22,7 +21,7 @@ import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx
 import { Pages } from '../components/section.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { permitted } from '../middleware/session.ts'
-import { actorOf, scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, actorOf, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
@@ -33,7 +32,7 @@ import { withQuery, type FormState } from '../forms.ts'
 /** A browser without JavaScript reloads the page at most this often. */
 const MIN_RELOAD_SECONDS = 2
 
-export const job = new Hono<ConsoleApp>()
+export const job = createApp()
   .get('/:jobId', (c) => jobPage(c))
   // console.js polls this fragment until the job and its webhook have ended.
   .get('/:jobId/live', async (c) => {

@@ -1,5 +1,4 @@
 // The list of jobs in the mode of the console, with search, filters, live rows and export.
-import { Hono } from 'hono'
 import { useContext } from 'hono/jsx'
 import { isActive, listKeyNames } from '../../organisations/api-keys.ts'
 import { exportJobs } from '../../privacy/export-jobs.ts'
@@ -32,7 +31,7 @@ import {
   Timestamp,
 } from '../components/text.tsx'
 import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { csvResponse } from '../downloads.ts'
 import { redirectTo } from '../form-notices.ts'
 import { findOwnJob, job } from './job-page.tsx'
@@ -45,7 +44,7 @@ const PAGE_SIZE = 25
 const UNFINISHED_SECONDS = 2
 const IDLE_SECONDS = 10
 
-export const jobs = new Hono<ConsoleApp>()
+export const jobs = createApp()
   .get('/', async (c) => {
     const query = JobListQuery.parse(c.req.query())
     const { q = '' } = query

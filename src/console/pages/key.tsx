@@ -1,5 +1,4 @@
 // The page of one API key: what is known about it, its name, its replacement and its revocation.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import {
   isActive,
@@ -26,7 +25,7 @@ import {
 } from '../components/key-limit-fields.tsx'
 import { name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { Details, Section } from '../components/section.tsx'
 
@@ -47,7 +46,7 @@ const Roll = z.object({
   id: z.string().refine((id) => isId('key', id)),
 })
 
-export const apiKey = new Hono<ConsoleApp>()
+export const apiKey = createApp()
   .get('/:keyId', (c) => keyPage(c))
   // The address of a form that was rejected.
   .get('/:keyId/:form', (c) => {

@@ -1,5 +1,4 @@
 // Lists the API keys of the current mode, and creates and revokes keys. A new key is shown once.
-import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import {
@@ -30,7 +29,7 @@ import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
 import { EmptyState, Table, Section } from '../components/section.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
@@ -64,7 +63,7 @@ const recentSignInForLive = createMiddleware<ConsoleApp>(async (c, next) => {
   return mode === 'live' ? requireRecentSignIn(c, next) : next()
 })
 
-export const keys = new Hono<ConsoleApp>()
+export const keys = createApp()
   .get('/', (c) => keysPage(c))
   .post('/', recentSignInForLive, async (c) => {
     const { name, mode, id, expires, ...limits } = await readForm(c, NewKey, keysPage)

@@ -1,6 +1,5 @@
 // The pages of one member: the role and the workspaces, and the removal, which lists the API keys that the
 // member created, with the option to revoke them. A member leaves on the page of their own removal.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
 import { changeRole, readMember, removeMember } from '../../organisations/members.ts'
@@ -17,7 +16,7 @@ import {
   RoleTable,
 } from '../components/roles.tsx'
 import { Table } from '../components/section.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { notFoundPage } from '../error-pages.tsx'
 import { readForm, resultOf, textIn, type FormState } from '../forms.ts'
@@ -25,7 +24,7 @@ import { KeyText } from './key.tsx'
 
 const TEAM = '/settings/team'
 
-export const member = new Hono<ConsoleApp>()
+export const member = createApp()
   .get('/:userId', (c) => rolePage(c, c.req.param('userId')))
   .get('/:userId/role', (c) =>
     redirectTo(c, `${TEAM}/members/${encodeURIComponent(c.req.param('userId'))}`),

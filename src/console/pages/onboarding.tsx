@@ -1,6 +1,5 @@
 // Onboarding: organisation name, billing region, first workspace, first API key. The progress is stored,
 // so that a user can continue in another browser. A further organisation has the same steps.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { invitationsTo } from '../../organisations/invitations.ts'
 import { membershipsOf } from '../../organisations/members.ts'
@@ -22,7 +21,7 @@ import { cardPage } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { name, readForm, resultOf, type FormState } from '../forms.ts'
 import { selectOrganisation, requireSession } from '../middleware/session.ts'
-import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, actorOf, type ConsoleContext } from '../console-context.ts'
 import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
 
 const START = '/console/onboarding'
@@ -43,7 +42,7 @@ const REGION_NAMES = {
 const Named = z.object({ name })
 const Region = z.object({ region: z.enum(REGIONS, 'Choose a billing region.') })
 
-export const onboarding = new Hono<ConsoleApp>()
+export const onboarding = createApp()
   .use(requireSession)
   .get('/', async (c) => {
     const progress = await resume(c)

@@ -1,5 +1,4 @@
 // Organisation settings: name, retention, data export and deletion.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import {
   cancelOrganisationDeletion,
@@ -21,7 +20,7 @@ import { Button, Field, OrganisationNameField, PostForm } from '../components/fo
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import { memberPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { Details, Section } from '../components/section.tsx'
 import { redirectTo } from '../form-notices.ts'
 
@@ -34,7 +33,7 @@ const days = z.coerce
   .min(MIN_RETENTION_DAYS, DAYS_ERROR)
   .max(MAX_RETENTION_DAYS, DAYS_ERROR)
 
-export const organisationSettings = new Hono<ConsoleApp>()
+export const organisationSettings = createApp()
   .get('/', (c) => settingsPage(c))
   .post('/name', async (c) => {
     const change = await readForm(c, z.object({ name }), settingsPage)

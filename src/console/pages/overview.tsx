@@ -1,5 +1,4 @@
 // The start page: credits, the statistics of jobs and webhooks in the current mode, and the plan.
-import { Hono } from 'hono'
 import { useContext } from 'hono/jsx'
 import { invitationsTo } from '../../organisations/invitations.ts'
 import type { JobFigures, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
@@ -12,7 +11,7 @@ import { Button, FilterSelect } from '../components/form.tsx'
 import { GoLiveChecklist, goLiveSteps } from './go-live-checklist.tsx'
 import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../components/text.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, pathOf, type ConsoleContext } from '../console-context.ts'
 import { withQuery } from '../forms.ts'
 import { disabledEndpointsCard } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
@@ -26,7 +25,7 @@ const RANGE_LABELS: Record<StatisticsRange, string> = {
 }
 /** How often the figures are read again while the page is visible. */
 const LIVE_SECONDS = 30
-export const overview = new Hono<ConsoleApp>()
+export const overview = createApp()
   .get('/', showOverview)
   // console.js polls this fragment.
   .get('/live', async (c) => {

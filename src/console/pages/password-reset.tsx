@@ -1,5 +1,4 @@
 // Resetting a forgotten password with a link that is sent by email.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { authOf } from '../../users/auth.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
@@ -10,14 +9,14 @@ import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { email, newPassword, readForm, textIn, type FormState } from '../forms.ts'
-import { ipAddressOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, ipAddressOf, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { trustBrowser } from '../middleware/trusted-browser.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../message-page.tsx'
 import { sendSecurityEmail } from '../send-security-mail.ts'
 
-export const passwordReset = new Hono<ConsoleApp>()
+export const passwordReset = createApp()
   .get('/forgot', requireMailSetUp, (c) => forgotPage(c))
   .post('/forgot', requireMailSetUp, async (c) => {
     // The button on the sign-in page posts here to fill in the email address. It requests no link.

@@ -1,5 +1,4 @@
 // Submits a job from a form, with image URLs, uploads or sample pictures, in test or live mode.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { requirePermission } from '../../organisations/authorisation.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
@@ -22,7 +21,7 @@ import {
 } from '../components/playground.tsx'
 import { rejectedForm, uploadMessage } from '../error-messages.ts'
 import { chosenMode } from '../cookies.ts'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import {
   chosenUrl,
@@ -64,7 +63,7 @@ const Sample = z.object({
 /** Ignores invalid values: users may edit the URL. */
 const Query = z.object({ model: sampleFile, garment: sampleFile, job: idParameter('job') })
 
-export const playground = new Hono<ConsoleApp>()
+export const playground = createApp()
   .get('/', async (c) => {
     const { job: jobId, ...samples } = Query.parse(c.req.query())
     const [job] = jobId ? await findJobs({ ...scopeOf(c), jobIds: [jobId] }) : []

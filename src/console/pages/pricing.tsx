@@ -1,5 +1,4 @@
 // The public page of plans and prices.
-import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney, nameOfPack, nameOfPlan } from '../../billing/money.ts'
@@ -11,11 +10,11 @@ import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
 import { guestPage, SandboxBanner } from '../components/layout.tsx'
 import { Section, Table } from '../components/section.tsx'
-import type { ConsoleApp } from '../console-context.ts'
+import { createApp } from '../console-context.ts'
 
 const DEFAULT_CURRENCY: Currency = 'USD'
 
-export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
+export const pricing = createApp().get('/', (c) => {
   const asked = c.req.query('currency')?.toUpperCase()
   const currency = CURRENCIES.find((known) => known === asked) ?? DEFAULT_CURRENCY
   const { supportEmail } = settingsOf(c.env)

@@ -1,5 +1,4 @@
 // The request log: the list of requests to /v1, and the page of one. The use cases check the permission.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { isActive } from '../../organisations/api-keys.ts'
@@ -24,7 +23,7 @@ import {
 } from '../components/section.tsx'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { parameter, withQuery } from '../forms.ts'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { LOGGED_CODES, requestHint } from '../request-hints.ts'
 
 const PAGE = '/requests'
@@ -43,7 +42,7 @@ const Filter = z.object({
 type Filter = z.infer<typeof Filter>
 const Start = z.object({ before: position, after: position })
 
-export const requests = new Hono<ConsoleApp>()
+export const requests = createApp()
   .get('/', async (c) => {
     const query = Filter.parse(c.req.query())
     const start = Start.parse(c.req.query())

@@ -1,6 +1,5 @@
 // The checkout of the sandbox, the page where the holder of a card confirms a payment, and what the pages of the
 // sandbox share. The key of a page is in its query, which is never logged.
-import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import { formatMoney } from '../../billing/money.ts'
@@ -17,14 +16,14 @@ import { Notice } from '../components/text.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage, SandboxBanner, type Anchor } from '../components/layout.tsx'
 import { Details } from '../components/section.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
 
 type Checkout = SandboxPayment & { returnUrl: string; cancelUrl: string }
 
 const Decision = z.object({ decision: z.enum(['approve', 'decline']) })
 
-export const sandboxCheckout = new Hono<ConsoleApp>()
+export const sandboxCheckout = createApp()
   .get('/:id', async (c) => {
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)

@@ -1,6 +1,5 @@
 // The pages of the embedded payment provider, which a real provider hosts itself: checkout, confirmation
 // by the holder of a card, change of the card, invoices.
-import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { formatMoney } from '../../billing/money.ts'
 import { describeCard, findCustomer, findCardPage } from '../../billing/sandbox/cards.ts'
@@ -15,7 +14,7 @@ import { Button, PostForm } from '../components/form.tsx'
 import type { Anchor } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { Details } from '../components/section.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
 import {
   CardChoice,
@@ -32,7 +31,7 @@ const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
   await next()
 })
 
-export const sandbox = new Hono<ConsoleApp>()
+export const sandbox = createApp()
   .use('/checkout/*', requireOpenSandbox)
   .use('/card/*', requireOpenSandbox)
   .route('/checkout', sandboxCheckout)

@@ -1,6 +1,5 @@
 // Opens the page of anything with an ID.
-import { Hono } from 'hono'
-import type { ConsoleApp } from '../console-context.ts'
+import { createApp } from '../console-context.ts'
 import { isIdPart } from '../job-filter.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isEventId, isId, type Prefix } from '../../platform/ids.ts'
@@ -17,7 +16,7 @@ const PAGES: Partial<Record<Prefix, (id: string) => string>> = {
   org: () => '/settings/organisation',
 }
 
-export const search = new Hono<ConsoleApp>().get('/', (c) => {
+export const search = createApp().get('/', (c) => {
   const text = (c.req.query('q') ?? '').trim().slice(0, 255)
   const id = text.toLowerCase()
   if (isEventId(id)) return redirectTo(c, `/settings/webhooks/${id}`)

@@ -1,6 +1,5 @@
 // The second step of a sign-in with the password, while two-factor authentication is on: a code of the
 // authenticator app, or a recovery code. A challenge in the database waits for it, for ten minutes.
-import { Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { createChallenge, findChallenge } from '../../users/challenges.ts'
@@ -9,7 +8,7 @@ import { findUser, type User } from '../../users/users.ts'
 import { CodeField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage, type Anchor } from '../components/layout.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 import { cookieOptions, removeCookie } from '../cookies.ts'
 import { code, withQuery, readForm, textIn, type FormState } from '../forms.ts'
 import { startSession } from '../middleware/session.ts'
@@ -35,7 +34,7 @@ const kindOf = (text: string | undefined): Kind => (text === 'recovery' ? text :
 const pageOf = (next: string | null, kind: Kind = 'app') =>
   withQuery(PAGE, { kind: kind === 'app' ? undefined : kind, next })
 
-export const signInCode = new Hono<ConsoleApp>()
+export const signInCode = createApp()
   .get('/', async (c) => {
     const next = safeReturnTo(c.req.query('next'))
     if (!(await findPending(c))) return expired(c, next)

@@ -1,12 +1,11 @@
 // Signing in, with a password or a passkey, and out. sign-in-code.tsx asks for the second factor.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { assertionOptions, checkPasskey } from '../../users/passkeys.ts'
 import { checkCredentials } from '../../users/passwords.ts'
 import { CurrentPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 import { currentPassword, email, textIn, readForm, type FormState } from '../forms.ts'
 import { endSession, findSessionUser, startSession } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
@@ -17,7 +16,7 @@ import { askForCode } from './sign-in-code.tsx'
 const SignIn = z.object({ email, password: currentPassword })
 const PasskeySignIn = z.object({ credential: z.string() })
 
-export const signIn = new Hono<ConsoleApp>()
+export const signIn = createApp()
   .get('/sign-in', async (c) => {
     const next = safeReturnTo(c.req.query('next'))
     if (await findSessionUser(c)) return c.redirect(next ?? '/console', 303)

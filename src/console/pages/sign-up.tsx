@@ -1,6 +1,5 @@
 // Creating an account and verifying its email address with a link. The pages do not reveal whether an
 // address already has an account; only the email does.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { FREE_CREDITS } from '../../domain/limits.ts'
 import { authOf } from '../../users/auth.ts'
@@ -13,7 +12,7 @@ import {
 import type { User } from '../../users/users.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createApp, type ConsoleContext } from '../console-context.ts'
 import { signedCookie } from '../cookies.ts'
 import { email, name, newPassword, workEmail, readForm, textIn, type FormState } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
@@ -41,7 +40,7 @@ const SignUp = (allowFree: boolean) =>
 
 const PasswordForm = z.object({ password: newPassword })
 
-export const signUp = new Hono<ConsoleApp>()
+export const signUp = createApp()
   .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
   .post('/sign-up', requireMailSetUp, async (c) => {
     const schema = SignUp(settingsOf(c.env).allowFreeEmail)

@@ -1,9 +1,8 @@
 // Switches between the organisations of a user, between live and test mode, and between light and dark.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
-import type { ConsoleApp } from '../console-context.ts'
+import { createApp } from '../console-context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { chosenMode, chosenTheme, THEMES } from '../cookies.ts'
 import { parameter } from '../forms.ts'
@@ -12,7 +11,7 @@ import { returnTo } from '../return-to.ts'
 const Choice = z.object({ theme: parameter(z.enum(THEMES)), mode: parameter(z.enum(MODES)) })
 
 /** The page checks the membership. */
-export const switchOrganisation = new Hono<ConsoleApp>()
+export const switchOrganisation = createApp()
   .post('/organisation', async (c) => {
     const { organisation } = await c.req.parseBody()
     if (typeof organisation !== 'string') throw new AppError('not_found')

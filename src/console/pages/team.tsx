@@ -1,5 +1,4 @@
 // The members of an organisation and the open invitations.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { requireMail } from '../../users/auth.ts'
 import { invite, withdrawInvitation } from '../../organisations/invitations.ts'
@@ -21,13 +20,13 @@ import {
   workspaceNames,
 } from '../components/roles.tsx'
 import { Section, Table } from '../components/section.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
 import { redirectTo } from '../form-notices.ts'
 
 const Invitation = z.looseObject({ email, ...roleFields })
 
-export const team = new Hono<ConsoleApp>()
+export const team = createApp()
   .get('/', (c) => teamPage(c))
   .post('/invitations', recentSignInForRoles, async (c) => {
     const form = await readForm(c, Invitation, teamPage)

@@ -1,5 +1,4 @@
 // Turns two-factor authentication on and off, and creates recovery codes, which are shown once.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import {
   countRecoveryCodes,
@@ -18,7 +17,7 @@ import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { code, readForm, type FormState } from '../forms.ts'
 import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
 import { attemptCode } from '../middleware/throttle.tsx'
 import { redirectWithNotice } from '../form-notices.ts'
 import { Section } from '../components/section.tsx'
@@ -29,7 +28,7 @@ const SET_UP = `${PAGE}/set-up`
 /** The page warns when fewer are left. */
 const FEW_CODES = 4
 
-export const twoFactor = new Hono<ConsoleApp>()
+export const twoFactor = createApp()
   .get('/', (c) => statePage(c))
   .post('/set-up', requireRecentSignIn, async (c) => {
     await startTwoFactor(requestOf(c))

@@ -1,5 +1,4 @@
 // An added webhook endpoint: adding, changing, disabling and deleting it, and its signing secret.
-import { Hono } from 'hono'
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
@@ -28,7 +27,7 @@ import { Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
@@ -38,7 +37,7 @@ const LATEST_DELIVERIES = 5
 const WEBHOOKS = '/settings/webhooks'
 const pathTo = (id: string) => `${WEBHOOKS}/endpoints/${id}`
 
-export const webhookEndpoints = new Hono<ConsoleApp>()
+export const webhookEndpoints = createApp()
   .get('/', (c) => redirectTo(c, WEBHOOKS))
   .get('/new', (c) => {
     if (!permitsUnlimited(c.var.membership, 'develop')) throw new AppError('not_found')

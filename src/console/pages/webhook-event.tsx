@@ -1,5 +1,4 @@
 // A webhook event: its delivery attempts with their requests and responses, and sending it again.
-import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
@@ -13,14 +12,14 @@ import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Details, EmptyState } from '../components/section.tsx'
 import { liveSecondsOf } from '../components/deliveries-table.tsx'
-import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const WEBHOOKS = '/settings/webhooks'
 const REFRESH_SECONDS = 2
 const MINUTE_MS = 60_000
 
-export const webhookEvent = new Hono<ConsoleApp>()
+export const webhookEvent = createApp()
   .get('/:eventId', async (c) => {
     const delivery = await readOwnDelivery(c)
     const { event } = delivery.source

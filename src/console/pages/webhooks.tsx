@@ -1,6 +1,5 @@
 // The webhooks page: endpoints, the default URL, the signing secret, test events and the latest
 // deliveries.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
@@ -29,7 +28,7 @@ import { Link } from '../components/text.tsx'
 import { Section, EmptyState } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
@@ -50,7 +49,7 @@ const Receiver = z.object({ receiver: z.string().max(2_048) })
 
 const backToPage = (c: ConsoleContext) => redirectTo(c, PAGE)
 
-export const webhooks = new Hono<ConsoleApp>()
+export const webhooks = createApp()
   .get('/', (c) => webhooksPage(c))
   .post('/url', async (c) => {
     const { url } = await readForm(c, defaultUrlForm(urlPolicyOf(c)), webhooksPage)

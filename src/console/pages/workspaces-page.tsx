@@ -1,5 +1,4 @@
 // Lists, creates, renames, archives and restores workspaces.
-import { Hono } from 'hono'
 import { z } from 'zod'
 import { readCreditUse } from '../../organisations/key-limits.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisations/workspaces.ts'
@@ -20,7 +19,7 @@ import { memberPage } from '../components/layout.tsx'
 import { StatusBadge, Timestamp } from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Table, Section } from '../components/section.tsx'
-import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const PAGE = '/settings/workspaces'
@@ -28,7 +27,7 @@ const Named = z.object({ name })
 const Limited = z.object({ monthly_credits: monthlyCredits })
 const WithStatus = z.object({ status: z.enum(WORKSPACE_STATUSES) })
 
-export const workspaces = new Hono<ConsoleApp>()
+export const workspaces = createApp()
   .get('/', (c) => workspacesPage(c))
   .post('/', async (c) => {
     const named = await readForm(c, Named, workspacesPage)
