@@ -1,11 +1,9 @@
 // The roles of members: labels, explanations, and the fields that choose a role and its workspaces.
 import { z } from 'zod'
-import { createMiddleware } from 'hono/factory'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, ROLES, type Permission, type Role } from '../../domain/role.ts'
 import { isId } from '../../platform/ids.ts'
-import type { ConsoleApp } from '../console-context.ts'
-import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { Section, Table } from './section.tsx'
 import { Select, useFormState } from './form.tsx'
 
@@ -135,9 +133,7 @@ export const roleFields = {
 export const chosenWorkspaces = (form: { access: 'all' | 'limited' }): string[] | null =>
   form.access === 'all' ? null : Object.keys(form).filter((name) => isId('ws', name))
 
-export const recentSignInForRoles = createMiddleware<ConsoleApp>(async (c, next) => {
-  const { role: name } = await c.req.parseBody()
+export const recentSignInForRoles = requireRecentSignInIf(({ role: name }) => {
   const role = ROLES.find((known) => known === name)
-  const isSensitive = role && (permits(role, 'develop') || permits(role, 'billing'))
-  return isSensitive ? requireRecentSignIn(c, next) : next()
+  return role !== undefined && (permits(role, 'develop') || permits(role, 'billing'))
 })

@@ -41,6 +41,14 @@ export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) 
   return next()
 })
 
+/** Requires the same only for forms with sensitive values. */
+export const requireRecentSignInIf = (
+  isSensitive: (form: Record<string, string | File>) => boolean,
+) =>
+  createMiddleware<ConsoleApp>(async (c, next) =>
+    isSensitive(await c.req.parseBody()) ? requireRecentSignIn(c, next) : next(),
+  )
+
 async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   const fields = Object.entries(textsOf(await c.req.parseBody())).filter(
     ([name]) => !name.startsWith(CONFIRMATION_PREFIX),

@@ -1,6 +1,5 @@
 // The routes of Billing. Owners buy credits and manage plan, auto-reload and payments; members see the
 // plan and the balance.
-import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { buyPack } from '../../billing/buy-pack.ts'
@@ -12,15 +11,9 @@ import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
-import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { requireRecentSignIn, requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { permitted } from '../middleware/session.ts'
-import {
-  createApp,
-  scopeOf,
-  pathOf,
-  type ConsoleApp,
-  type ConsoleContext,
-} from '../console-context.ts'
+import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { formStateOf, readForm, textsOf } from '../forms.ts'
 import { billingPage } from './billing-page.tsx'
 import { upgradePage } from './billing-plan.tsx'
@@ -67,10 +60,7 @@ const AutoReload = z
   }))
 
 /** The stored card is charged without its owner. Turning auto-reload off only lowers the risk. */
-const recentSignInToEnable = createMiddleware<ConsoleApp>(async (c, next) => {
-  const { enabled } = await c.req.parseBody()
-  return enabled === undefined ? next() : requireRecentSignIn(c, next)
-})
+const recentSignInToEnable = requireRecentSignInIf(({ enabled }) => enabled !== undefined)
 
 const buyerOf = (c: ConsoleContext) => ({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
 

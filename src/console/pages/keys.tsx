@@ -1,5 +1,4 @@
 // Lists the API keys of the current mode, and creates and revokes keys. A new key is shown once.
-import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import {
   isActive,
@@ -28,8 +27,8 @@ import { Notice, Timestamp, Link } from '../components/text.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
 import { EmptyState, Table, Section } from '../components/section.tsx'
-import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
+import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
@@ -58,10 +57,7 @@ const NewKey = z.object({
 })
 
 /** A live key can spend credits, so creating one requires a recent sign-in. */
-const recentSignInForLive = createMiddleware<ConsoleApp>(async (c, next) => {
-  const { mode } = await c.req.parseBody()
-  return mode === 'live' ? requireRecentSignIn(c, next) : next()
-})
+const recentSignInForLive = requireRecentSignInIf(({ mode }) => mode === 'live')
 
 export const keys = createApp()
   .get('/', (c) => keysPage(c))
