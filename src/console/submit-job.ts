@@ -11,12 +11,12 @@ import { addLogFields } from '../platform/log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { rejectedForm } from './error-messages.ts'
 import { scopeOf, type ConsoleContext } from './console-context.ts'
-import type { FormState } from './forms.ts'
+import { rejection, type FormPage } from './forms.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
 export const Nonce = z.uuid('Reload the page and try again.')
 
-interface Submission {
+export interface Submission {
   mode: Mode
   modelImageUrl: string
   garmentImageUrl: string
@@ -28,17 +28,20 @@ interface Submission {
 
 /**
  * Submits a job as the signed-in member.
- * @returns the job ID, or the form's state that explains the rejection
- * @throws AppError not_found if the member's role does not permit it
+ * @returns the job ID
+ * @throws AppError not_found if the member's role does not permit it, and HTTPException whose response is the page
+ * with the reason of a rejection
  */
 export async function submitFromConsole(
   c: ConsoleContext,
+  page: FormPage,
   { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce, testEvent }: Submission,
-): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
+): Promise<string> {
   await requirePermission(scopeOf(c), 'develop')
   const workspace = await workspaceFor(c, workspaceId)
-  if (workspace === null)
-    return { ok: false, state: rejectedForm({ rejection: 'workspace_not_found' }) }
+  if (workspace === null) {
+    throw await rejection(c, page, rejectedForm({ rejection: 'workspace_not_found' }))
+  }
   const result = await submitJob({
     env: c.env,
     caller: { organisationId: c.var.membership.organisation.id, mode, keyHash: null },
@@ -54,14 +57,18 @@ export async function submitFromConsole(
       requestId: c.var.requestId,
     },
   })
-  if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result)) }
+  if (!result.ok) {
+    const { link, ...state } = rejectedForm(result)
+    // Only members who may buy credits get the link to Billing.
+    throw await rejection(
+      c,
+      page,
+      permits(c.var.membership.role, 'billing') ? { link, ...state } : state,
+    )
+  }
   addLogFields({ jobId: result.value.jobId, mode })
-  return { ok: true, jobId: result.value.jobId }
+  return result.value.jobId
 }
-
-/** Only members who may buy credits get the link to Billing. */
-const permittedLink = (c: ConsoleContext, { link, ...state }: FormState): FormState =>
-  permits(c.var.membership.role, 'billing') ? { link, ...state } : state
 
 /**
  * The workspace of a submission. A member who is limited to some submits to the oldest active one of

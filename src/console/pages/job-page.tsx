@@ -46,14 +46,14 @@ export const job = createApp()
     const row = await readOwnJob(c)
     const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
     if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, DELETED_IMAGES)
-    const result = await submitFromConsole(c, {
+    const jobId = await submitFromConsole(c, jobPage, {
       mode: row.mode,
       modelImageUrl: row.modelImageUrl ?? '',
       garmentImageUrl: row.garmentImageUrl ?? '',
       workspaceId: row.workspaceId,
       nonce: nonce.data,
     })
-    return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, result.state)
+    return redirectTo(c, `/jobs/${jobId}`)
   })
   .post('/:jobId/cancel', permitted('develop'), async (c) => {
     const { id } = await readOwnJob(c)

@@ -43,7 +43,7 @@ import {
   parameter,
 } from '../forms.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
-import { Nonce, submitFromConsole } from '../submit-job.ts'
+import { Nonce, submitFromConsole, type Submission } from '../submit-job.ts'
 
 const TryOn = PictureFields.extend({
   mode: z.enum(MODES, 'Choose a mode.'),
@@ -80,14 +80,13 @@ export const playground = createApp()
       if (problem !== null) errors[`${role}_image_url`] = problem
     }
     if (Object.keys(errors).length > 0) return playgroundPage(c, { errors, values })
-    const submitted = await submitFromConsole(c, {
+    return submit(c, values, {
       mode,
       nonce,
       workspaceId: workspace || undefined,
       modelImageUrl: chosenUrl(values, 'model'),
       garmentImageUrl: chosenUrl(values, 'garment'),
     })
-    return submittedFrom(c, submitted, values)
   })
   // One click on the pages of the first hour, with a sample pair.
   .post('/sample', async (c) => {
@@ -97,8 +96,8 @@ export const playground = createApp()
     const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
     // After a first live picture, the console shows live jobs.
     if (mode === 'live') chosenMode.set(c, mode)
-    const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
-    return submittedFrom(c, submitted, { ...sampleValues(c, { model, garment }), mode })
+    const values = { ...sampleValues(c, { model, garment }), mode }
+    return submit(c, values, { mode, nonce, modelImageUrl, garmentImageUrl })
   })
   // playground.js uploads a file as soon as it is chosen. The body is the file.
   .post('/uploads', async (c) => {
@@ -123,15 +122,12 @@ export const playground = createApp()
     return c.html(codeOf(c, textsOf(await readForm(c, TryOn.partial(), page))))
   })
 
-/** Shows the job, or the form again. */
-function submittedFrom(
-  c: ConsoleContext,
-  submitted: Awaited<ReturnType<typeof submitFromConsole>>,
-  values: FormState['values'],
-) {
-  if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
-  rememberJob(c, submitted.jobId)
-  return redirectTo(c, `/jobs/${submitted.jobId}`)
+/** Shows the job, or the form again with its values. */
+async function submit(c: ConsoleContext, values: FormState['values'], submission: Submission) {
+  const page: FormPage = (_, state) => playgroundPage(c, { ...state, values })
+  const jobId = await submitFromConsole(c, page, submission)
+  rememberJob(c, jobId)
+  return redirectTo(c, `/jobs/${jobId}`)
 }
 
 const statusOf = ({ problem }: RejectedUpload) =>

@@ -71,15 +71,13 @@ export const webhooks = createApp()
     if (!url) return backToPage(c)
     const type = `job.${outcome}` as const
     const imageUrl = testImageUrl(type)
-    const submitted = await submitFromConsole(c, {
+    const jobId = await submitFromConsole(c, webhooksPage, {
       mode: 'test',
       nonce,
       modelImageUrl: imageUrl,
       garmentImageUrl: imageUrl,
       testEvent: { for: endpoint, url },
     })
-    if (!submitted.ok) return webhooksPage(c, submitted.state)
-    const { jobId } = submitted
     const organisationId = c.var.membership.organisation.id
     await endTestJob(c.env, { type, organisationId, jobId })
     return redirectTo(c, `/jobs/${jobId}`)
