@@ -21,7 +21,7 @@ import {
 
 export type Anchor = [href: string, text: string]
 
-interface PageOptions {
+export interface PageOptions {
   title: string
   /** The form of the page. The status is 422 when it has errors. */
   state?: FormState

@@ -1,5 +1,6 @@
 // The checkout of the sandbox, the page where the holder of a card confirms a payment, and what the pages of the
 // sandbox share. The key of a page is in its query, which is never logged.
+import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import { formatMoney } from '../../billing/money.ts'
@@ -14,7 +15,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/text.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
-import { guestPage, SandboxBanner, type Anchor } from '../components/layout.tsx'
+import { guestPage, SandboxBanner, type Anchor, type PageOptions } from '../components/layout.tsx'
 import { Details } from '../components/section.tsx'
 import { createApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
@@ -26,12 +27,10 @@ const Decision = z.object({ decision: z.enum(['approve', 'decline']) })
 export const sandboxCheckout = createApp()
   .get('/:id', async (c) => {
     const checkout = await checkoutOf(c)
-    if (!checkout) return unknownPage(c)
     return isOpen(checkout) ? checkoutPage(c, checkout) : closedPage(c, checkout)
   })
   .post('/:id', async (c) => {
     const checkout = await checkoutOf(c)
-    if (!checkout) return unknownPage(c)
     if (!isOpen(checkout)) return c.redirect(nextPath(c, checkout), 303)
     const form = await readForm(c, CardChoice, (_, state) => checkoutPage(c, checkout, state))
     const paid = await payCheckout(c.env, checkout, form.number)
@@ -43,13 +42,11 @@ export const sandboxCheckout = createApp()
   })
   .get('/:id/confirm', async (c) => {
     const checkout = await checkoutOf(c)
-    if (!checkout) return unknownPage(c)
     if (statusOf(checkout) === 'confirming') return confirmPage(c, checkout)
     return c.redirect(pathOf(checkout), 303)
   })
   .post('/:id/confirm', async (c) => {
     const checkout = await checkoutOf(c)
-    if (!checkout) return unknownPage(c)
     const { decision } = await readForm(c, Decision, () =>
       c.redirect(pathOf(checkout, '/confirm'), 303),
     )
@@ -58,9 +55,9 @@ export const sandboxCheckout = createApp()
     return c.redirect(nextPath(c, checkout, payment), 303)
   })
 
-async function checkoutOf(c: ConsoleContext): Promise<Checkout | null> {
+async function checkoutOf(c: ConsoleContext): Promise<Checkout> {
   const payment = await findByAddress(c.env, c.req.param('id') ?? '', keyOf(c))
-  if (!payment?.returnUrl || !payment.cancelUrl) return null
+  if (!payment?.returnUrl || !payment.cancelUrl) throw await unknownAddress(c)
   const { returnUrl, cancelUrl } = payment
   return { ...payment, returnUrl, cancelUrl }
 }
@@ -184,13 +181,8 @@ export const CardFields = () => (
   />
 )
 
-interface SandboxPage {
-  title: string
-  status?: 404 | 409
-  state?: FormState
-  /** The link to the service. */
-  back?: Anchor
-}
+/** @param back the link to the service */
+type SandboxPage = PageOptions & { back?: Anchor }
 
 /** A page of the sandbox. @param content with its heading */
 export const sandboxPage = (c: ConsoleContext, { back, ...options }: SandboxPage, content: Child) =>
@@ -226,11 +218,13 @@ const messagePage = (
     </article>,
   )
 
-/** The page of an address that is wrong, or that is not valid any more. */
-export const unknownPage = (c: ConsoleContext) =>
-  messagePage(
+/** What a handler throws for an address that is wrong, or that is not valid any more. */
+export async function unknownAddress(c: ConsoleContext) {
+  const res = await messagePage(
     c,
     { title: 'Payment page not found', status: 404 },
     'The address of this page is wrong or has expired. Start again from the billing page.',
     ['/console/billing', 'Go to billing'],
   )
+  return new HTTPException(404, { res })
+}

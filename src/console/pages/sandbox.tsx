@@ -22,7 +22,7 @@ import {
   keyOf,
   sandboxCheckout,
   sandboxPage,
-  unknownPage,
+  unknownAddress,
 } from './sandbox-checkout.tsx'
 
 /** Invoices remain when another provider is set. */
@@ -38,7 +38,6 @@ export const sandbox = createApp()
   .get('/card', (c) => cardPage(c))
   .post('/card', async (c) => {
     const customer = await customerOf(c)
-    if (!customer) return unknownPage(c)
     const { number } = await readForm(c, CardChoice, cardPage)
     await changeCard(c.env, customer, number)
     return c.redirect(`${cardPath(c)}&saved=1`, 303)
@@ -46,19 +45,21 @@ export const sandbox = createApp()
 
   .get('/invoices/:id', async (c) => {
     const payment = await findByAddress(c.env, c.req.param('id'), keyOf(c))
-    if (!payment || statusOf(payment) !== 'paid') return unknownPage(c)
+    if (!payment || statusOf(payment) !== 'paid') throw await unknownAddress(c)
     const buyer = await findCustomer(c.env, payment.organisationId)
     return invoicePage(c, payment, buyer.name)
   })
 
-const customerOf = (c: ConsoleContext) => findCardPage(c.env, keyOf(c))
+async function customerOf(c: ConsoleContext) {
+  const customer = await findCardPage(c.env, keyOf(c))
+  if (!customer) throw await unknownAddress(c)
+  return customer
+}
 
 const cardPath = (c: ConsoleContext) => `/sandbox/card?${new URLSearchParams({ key: keyOf(c) })}`
 
 async function cardPage(c: ConsoleContext, state: FormState = {}) {
-  const customer = await customerOf(c)
-  if (!customer) return unknownPage(c)
-  const { card, organisationId } = customer
+  const { card, organisationId } = await customerOf(c)
   const back: Anchor = [consolePath(organisationId, '/billing/portal/return'), 'Back to Try-On']
   return sandboxPage(
     c,
