@@ -1,4 +1,5 @@
-// Messages of the console for the error codes of jobs and for rejected submissions.
+// Messages of the console for the error codes of jobs, rejected submissions and uploads, and requests to the API.
+import type { ErrorCode } from '../domain/errors.ts'
 import type { JobErrorCode } from '../domain/job.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
@@ -67,7 +68,7 @@ export const rejectedForm = ({ rejection, creditLimit }: Omit<Rejected, 'ok'>): 
   }),
 })
 
-const UPLOAD_MESSAGES: Record<RejectedUpload['problem'], string> = {
+export const UPLOAD_MESSAGES: Record<RejectedUpload['problem'], string> = {
   too_large: 'The file is larger than 10 MB. Choose a smaller one.',
   too_slow: 'The upload took too long. Try again with a smaller file.',
   busy: 'Too many uploads at the moment. Try again in a few seconds.',
@@ -76,5 +77,33 @@ const UPLOAD_MESSAGES: Record<RejectedUpload['problem'], string> = {
   corrupt: 'The file is damaged and cannot be read. Export it again.',
 }
 
-export const uploadMessage = (problem: keyof typeof UPLOAD_MESSAGES): string =>
-  UPLOAD_MESSAGES[problem]
+/** What a developer can change after each error of the API. */
+export const REQUEST_HINTS: Record<string, string | undefined> = {
+  invalid_api_key:
+    'Send the complete key in the header “Authorization: Bearer <API key>”, and check that it was not deleted.',
+  api_key_revoked: 'The key was revoked. Create another key and deploy it.',
+  insufficient_credits:
+    'Buy credits or turn on auto-reload, or raise the limit that the message names, then submit the job again.',
+  account_suspended:
+    'The organisation is suspended or scheduled for deletion. An owner can cancel a deletion; otherwise, contact support.',
+  forbidden:
+    'The job belongs to a different organisation, or the key can only read. Use a key of the organisation that submitted the job, with full access.',
+  not_found: 'Check the path. Every endpoint starts with /v1, without a slash at the end.',
+  workspace_not_found:
+    'Send the id of an active workspace as workspace_id, or no workspace_id at all.',
+  job_not_found: 'Check the job ID. Test jobs are deleted after 7 days, live jobs after 400 days.',
+  method_not_allowed: 'Use a method that the Allow header of the response lists.',
+  job_not_cancellable: 'Only a pending job can be cancelled. Read the job for its current status.',
+  job_not_finished: 'Wait until the job has ended, or cancel it first.',
+  payload_too_large:
+    'Send at most 64 KB of JSON, or an image of at most 10 MB. Send image URLs instead of image data.',
+  validation_error: 'Read the message: it names each wrong field and what it expects.',
+  idempotency_key_reused: 'Use a new Idempotency-Key for each request with a different body.',
+  rate_limit_exceeded:
+    'Wait for the number of seconds in the Retry-After header, and send fewer requests at a time.',
+  internal_error:
+    'Repeat the request, with the same Idempotency-Key for a submission. If it fails again, contact support with the request ID.',
+} satisfies Partial<Record<ErrorCode, string>>
+
+/** The error codes that requests to /v1 can have. */
+export const LOGGED_CODES = Object.keys(REQUEST_HINTS)

@@ -19,7 +19,7 @@ import {
   recentJobIds,
   rememberJob,
 } from '../components/playground.tsx'
-import { rejectedForm, uploadMessage } from '../error-messages.ts'
+import { rejectedForm, UPLOAD_MESSAGES } from '../error-messages.ts'
 import { chosenMode } from '../cookies.ts'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -112,7 +112,7 @@ export const playground = createApp()
     }
     const upload = await receiveUpload({ env: c.env, ...ownerOf(c), request: c.req.raw })
     if ('problem' in upload) {
-      return c.json({ error: uploadMessage(upload.problem) }, statusOf(upload))
+      return c.json({ error: UPLOAD_MESSAGES[upload.problem] }, statusOf(upload))
     }
     return c.json({ url: upload.url }, 201)
   })

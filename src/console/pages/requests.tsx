@@ -24,7 +24,7 @@ import {
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { parameter, withQuery } from '../forms.ts'
 import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
-import { LOGGED_CODES, requestHint } from '../request-hints.ts'
+import { LOGGED_CODES, REQUEST_HINTS } from '../error-messages.ts'
 
 const PAGE = '/requests'
 const PAGE_SIZE = 50
@@ -189,7 +189,7 @@ const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
     </p>
     {entry.code !== null && (
       <Notice kind={entry.code === 'internal_error' ? 'bad' : 'info'}>
-        <strong>{entry.code}</strong>: {requestHint(entry.code)}{' '}
+        <strong>{entry.code}</strong>: {REQUEST_HINTS[entry.code]}{' '}
         <a href={errorDocsPath(entry.code)}>Read about this error</a>
       </Notice>
     )}
