@@ -219,27 +219,28 @@ const SearchField = ({
 )
 
 interface NoRowsProps {
-  title: string
-  clear: string | false
+  to: string
+  /** The filters that are set. */
+  query: object
+  /** The title of a filtered list. */
+  noMatch: string
+  /** The title of a list that has no rows at all. */
+  none: string
+  /** How the list gets its first rows. */
   children?: Child
 }
 
-/**
- * What a list without rows says.
- * @param clear the address of the list without filters, if there are any
- * @param children how the list gets its first rows
- */
-export const NoRows = ({ title, clear, children }: NoRowsProps) => (
-  <EmptyState title={title}>
-    {clear ? (
+/** What a list without rows says. */
+export const NoRows = ({ to, query, noMatch, none, children }: NoRowsProps) =>
+  Object.keys(fieldsOf(query)).length > 0 ? (
+    <EmptyState title={noMatch}>
       <p>
-        <Link to={clear}>Clear filters</Link>
+        <Link to={to}>Clear filters</Link>
       </p>
-    ) : (
-      children
-    )}
-  </EmptyState>
-)
+    </EmptyState>
+  ) : (
+    <EmptyState title={none}>{children}</EmptyState>
+  )
 
 interface PagesProps {
   label?: string

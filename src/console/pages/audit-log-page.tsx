@@ -41,8 +41,7 @@ export const auditLog = createApp()
       readAuditLog({ ...scopeOf(c), filter: filterOf(query), limit: PAGE_SIZE, beforeId: before }),
       readTeam(scopeOf(c)),
     ])
-    const { action, actor } = query
-    const isFiltered = action !== undefined || actor !== undefined
+    const { actor } = query
     const currency = currencyOf(c.var.membership.organisation.regionCode)
     const actors = [
       ...members.map(({ userId, email }) => [userId, email] as const),
@@ -66,10 +65,7 @@ export const auditLog = createApp()
           ]}
         />
         {entries.length === 0 ? (
-          <NoRows
-            title={isFiltered ? 'No matching entries' : 'No entries'}
-            clear={isFiltered && PATH}
-          />
+          <NoRows to={PATH} query={query} noMatch="No matching entries" none="No entries" />
         ) : (
           <Table
             label="Audit log"

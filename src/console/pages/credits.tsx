@@ -182,10 +182,9 @@ const Months = ({ months }: { months: MonthTotals[] }) => (
 )
 
 function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, filter: Filter) {
-  const isFiltered = filter.kind !== undefined || filter.month !== undefined
   if (entries.length === 0) {
-    const matching = `No matching entries${nextBefore === null ? '' : ' on this page'}`
-    return <NoRows title={isFiltered ? matching : 'No entries yet'} clear={isFiltered && PATH} />
+    const noMatch = `No matching entries${nextBefore === null ? '' : ' on this page'}`
+    return <NoRows to={PATH} query={filter} noMatch={noMatch} none="No entries yet" />
   }
   return (
     <Table

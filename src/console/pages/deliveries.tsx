@@ -189,7 +189,6 @@ const DeliveriesSection = ({ c, query, start, page, endpoints }: SectionProps) =
   // A partial page has read the maximum number of events, so it is not read every second.
   const liveSeconds = page.isPartial ? POLL_LATER_SECONDS : liveSecondsOf(open)
   const live = pathOf(c, withQuery(`${PATH}/live`, { ...query, ...start }))
-  const isFiltered = Object.values(query).some(Boolean)
   return (
     <section
       aria-label="Deliveries"
@@ -199,8 +198,10 @@ const DeliveriesSection = ({ c, query, start, page, endpoints }: SectionProps) =
     >
       {page.deliveries.length === 0 && !page.isPartial ? (
         <NoRows
-          title={isFiltered ? 'No matching deliveries' : `No ${c.var.mode} deliveries yet`}
-          clear={isFiltered && PATH}
+          to={PATH}
+          query={query}
+          noMatch="No matching deliveries"
+          none={`No ${c.var.mode} deliveries yet`}
         >
           <p>
             Deliveries appear here when a {c.var.mode} job with a webhook URL ends. Test events are

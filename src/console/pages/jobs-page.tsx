@@ -9,7 +9,6 @@ import {
   JOB_STATUSES,
   SUBMITTED_IN_CONSOLE,
   type JobStatus,
-  type Mode,
 } from '../../domain/job.ts'
 import { createdAtOf, isId } from '../../platform/ids.ts'
 import {
@@ -180,7 +179,17 @@ const JobList = (listed: ListedJobs) => {
       data-status={`${count} jobs`}
     >
       {isEmptyList(list) ? (
-        noJobs(query, mode)
+        <NoRows
+          to="/jobs"
+          query={query}
+          noMatch={`No matching ${mode} jobs`}
+          none={`No ${mode} jobs yet`}
+        >
+          <p>
+            Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
+            <Link to="/playground">playground</Link>.
+          </p>
+        </NoRows>
       ) : (
         <p class="count muted">
           {count} {mode} {matches === 1 && isComplete ? 'job' : 'jobs'}
@@ -214,21 +223,6 @@ const JobList = (listed: ListedJobs) => {
 
 const isEmptyList = ({ rows, newer, searchedTo }: FoundPage) =>
   rows.length === 0 && searchedTo === null && newer === null
-
-function noJobs(query: JobListQuery, mode: Mode) {
-  const isFiltered = withQuery('', query) !== ''
-  return (
-    <NoRows
-      title={isFiltered ? `No matching ${mode} jobs` : `No ${mode} jobs yet`}
-      clear={isFiltered && '/jobs'}
-    >
-      <p>
-        Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
-        <Link to="/playground">playground</Link>.
-      </p>
-    </NoRows>
-  )
-}
 
 /** Their links have the filters of the list, which the page of a job uses for its neighbours. */
 const Rows = ({ list: { rows }, keys, workspaces, query }: ListedJobs) => {
