@@ -1,5 +1,6 @@
 // The pages of errors. A member keeps the navigation, and every page shows the request ID and support.
 import { HTTPException } from 'hono/http-exception'
+import type { Child } from 'hono/jsx'
 import { ConsoleNotSetUp } from '../users/auth.ts'
 import { AppError } from '../domain/errors.ts'
 import { permits } from '../domain/role.ts'
@@ -7,7 +8,7 @@ import { SemaphoreTimeout } from '../platform/concurrency/semaphore.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
-import { guestPage, memberPage } from './components/layout.tsx'
+import { cardPage, guestPage, memberPage, type Anchor } from './components/layout.tsx'
 import { Filters } from './components/section.tsx'
 import { pathOf, type ConsoleContext } from './console-context.ts'
 
@@ -64,6 +65,19 @@ export function notFoundPage(c: ConsoleContext) {
 
 export const tooLargePage = (c: ConsoleContext) =>
   errorPage(c, { status: 413, title: 'Form too large', message: 'The form is too large.' })
+
+/** For a link of an email that cannot be used. @param message how long such links are valid */
+export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]: Anchor) =>
+  cardPage(
+    c,
+    { title: 'Invalid link', heading: 'This link is invalid or has expired', status: 403 },
+    <>
+      <p>{message}</p>
+      <a href={href} role="button">
+        {text}
+      </a>
+    </>,
+  )
 
 async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPage) {
   const isMember = c.get('membership') !== undefined

@@ -20,7 +20,7 @@ import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { endSession, findSessionUser, requireSession } from '../middleware/session.ts'
 import { createApp, requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
-import { invalidLinkPage } from '../message-page.tsx'
+import { invalidLinkPage } from '../error-pages.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
 const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) => {

@@ -13,7 +13,7 @@ import { createApp, ipAddressOf, type ConsoleContext } from '../console-context.
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { trustBrowser } from '../middleware/trusted-browser.ts'
 import { redirectWithNotice } from '../form-notices.ts'
-import { invalidLinkPage } from '../message-page.tsx'
+import { invalidLinkPage } from '../error-pages.tsx'
 import { sendSecurityEmail } from '../send-security-mail.ts'
 
 export const passwordReset = createApp()

@@ -22,7 +22,7 @@ import { cardPage } from '../components/layout.tsx'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { forgetOrganisation, startSession } from '../middleware/session.ts'
-import { invalidLinkPage } from '../message-page.tsx'
+import { invalidLinkPage } from '../error-pages.tsx'
 
 /**
  * The account that this browser created. In other browsers, the verification link requires a new
