@@ -1,9 +1,10 @@
 // A table of webhook deliveries, and how often pages ask for their state.
 import type { EndpointRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
-import type { Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import { StatusBadge, Link, Timestamp } from './text.tsx'
 import { Section, IdLink, Table } from './section.tsx'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
+import { listDeliveries, type Delivery } from '../../webhooks/delivery/read-deliveries.ts'
+import { scopeOf, type ConsoleContext } from '../console-context.ts'
 
 interface DeliveriesProps {
   deliveries: Delivery[]
@@ -55,6 +56,15 @@ function responseOf({ attempts, responseStatus, error }: Delivery) {
   if (attempts === 0) return <span class="muted">–</span>
   return responseStatus ?? <span class="error-text">{error ?? 'no response'}</span>
 }
+
+const LATEST_DELIVERIES = 5
+
+/** Reads the start of the list. */
+export const readLatestDeliveries = async (
+  c: ConsoleContext,
+  filter: Parameters<typeof listDeliveries>[0]['filter'],
+) =>
+  (await listDeliveries({ ...scopeOf(c), filter, start: {}, limit: LATEST_DELIVERIES })).deliveries
 
 /** The start of the list, on the pages of endpoints. @param all the query of the whole list */
 export const LatestDeliveries = ({ all = '', ...props }: DeliveriesProps & { all?: string }) => (

@@ -13,7 +13,6 @@ import {
   updateEndpoint,
 } from '../../webhooks/endpoints/endpoints.ts'
 import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
-import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import {
   EndpointFields,
@@ -31,9 +30,8 @@ import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
-import { LatestDeliveries } from '../components/deliveries-table.tsx'
+import { LatestDeliveries, readLatestDeliveries } from '../components/deliveries-table.tsx'
 
-const LATEST_DELIVERIES = 5
 const WEBHOOKS = '/settings/webhooks'
 const pathTo = (id: string) => `${WEBHOOKS}/endpoints/${id}`
 
@@ -117,17 +115,11 @@ async function endpointPage(
   endpoint: EndpointRow,
   { state = {}, revealed }: { state?: FormState; revealed?: string } = {},
 ) {
-  const scope = scopeOf(c)
   const canDevelop = permitsUnlimited(c.var.membership, 'develop')
   const path = pathTo(endpoint.id)
   const [failing, latest, snippets] = await Promise.all([
-    listFailingReceivers(scope),
-    listDeliveries({
-      ...scope,
-      filter: { mode: c.var.mode, endpoint: endpoint.id },
-      start: {},
-      limit: LATEST_DELIVERIES,
-    }),
+    listFailingReceivers(scopeOf(c)),
+    readLatestDeliveries(c, { mode: c.var.mode, endpoint: endpoint.id }),
     verifySnippets(c),
   ])
   return memberPage(
@@ -142,7 +134,7 @@ async function endpointPage(
         }}
       />
       <LatestDeliveries
-        deliveries={latest.deliveries}
+        deliveries={latest}
         endpoints={[endpoint]}
         all={`?endpoint=${endpoint.id}`}
       />

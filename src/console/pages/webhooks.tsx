@@ -12,10 +12,9 @@ import {
   setDefaultUrl,
 } from '../../webhooks/endpoints/endpoints.ts'
 import { enableReceiver, listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
-import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import { listEndpointOutcomes } from '../../webhooks/event-reads.ts'
 import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
-import { LatestDeliveries } from '../components/deliveries-table.tsx'
+import { LatestDeliveries, readLatestDeliveries } from '../components/deliveries-table.tsx'
 import {
   defaultUrlForm,
   disabledEndpointsCard,
@@ -38,7 +37,6 @@ import { webhookEndpoints } from './webhook-endpoints.tsx'
 import { webhookEvent } from './webhook-event.tsx'
 
 const PAGE = '/settings/webhooks'
-const LATEST_DELIVERIES = 5
 
 const TestEventForm = z.object({
   outcome: z.enum(['completed', 'failed', 'refunded', 'cancelled']),
@@ -67,8 +65,8 @@ export const webhooks = createApp()
   // Runs a test job, whose event is delivered like any other event, but to one receiver only.
   .post('/test', async (c) => {
     const { outcome, nonce, endpoint } = await readForm(c, TestEventForm, backToPage)
-    const url = await testUrlOf(c, endpoint)
-    if (!url) return backToPage(c)
+    const { url, enabled } = await readEndpoint({ ...scopeOf(c), endpointId: endpoint })
+    if (!enabled || url === '') return backToPage(c)
     const type = `job.${outcome}` as const
     const imageUrl = testImageUrl(type)
     const jobId = await submitFromConsole(c, webhooksPage, {
@@ -93,12 +91,6 @@ export const webhooks = createApp()
 
 const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: DEFAULT_ENDPOINT })
 
-/** The URL of the receiver of a test event; empty when there is none. */
-async function testUrlOf(c: ConsoleContext, endpointId: string): Promise<string> {
-  const { url, enabled } = await readEndpoint({ ...scopeOf(c), endpointId })
-  return enabled ? url : ''
-}
-
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const canDevelop = permitsUnlimited(c.var.membership, 'develop')
   const scope = scopeOf(c)
@@ -106,13 +98,8 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
     listEndpoints(scope),
     listFailingReceivers(scope),
     listEndpointOutcomes(scope),
-    listDeliveries({
-      ...scope,
-      // Test events are events of test jobs: they are shown in live mode, too.
-      filter: {},
-      start: {},
-      limit: LATEST_DELIVERIES,
-    }),
+    // Test events are events of test jobs: they are shown in live mode, too.
+    readLatestDeliveries(c, {}),
     verifySnippets(c),
   ])
   const [defaultEndpoint, ...added] = endpoints
@@ -154,7 +141,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
           endpointTable(listed, failing, outcomes)
         )}
       </Section>
-      <LatestDeliveries deliveries={latest.deliveries} endpoints={endpoints} />
+      <LatestDeliveries deliveries={latest} endpoints={endpoints} />
       {canDevelop && (
         <Section id="url-heading" title="Default URL" card>
           <PostForm to={`${PAGE}/url`} novalidate>
