@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts'
 import type { ConsoleContext } from './console-context.ts'
 import { MAX_MONTHLY_CREDITS } from '../domain/credit-limit.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
-import { isId } from '../platform/ids.ts'
+import { isId, type Prefix } from '../platform/ids.ts'
 import { isFreeEmail } from '../organisations/email-address.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/auth.ts'
 
@@ -127,8 +127,15 @@ export const displayName = z
 export const parameter = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().catch(undefined)
 
-export const idParameter = (prefix: Parameters<typeof isId>[0]) =>
+export const idParameter = (prefix: Prefix) =>
   parameter(z.string().refine((text) => isId(prefix, text)))
+
+/** The id in the address. @throws AppError not_found for a malformed one, which no header of a redirect can contain */
+export function idIn(c: ConsoleContext, name: string, prefix: Prefix): string {
+  const id = c.req.param(name) ?? ''
+  if (!isId(prefix, id)) throw new AppError('not_found')
+  return id
+}
 
 /** The name of an organisation, workspace or API key. */
 export const name = displayName.min(1, 'Enter a name.')

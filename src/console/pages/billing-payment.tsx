@@ -7,9 +7,7 @@ import { readPayment, discardPayment, isDiscardable } from '../../billing/refres
 import { PaymentError } from '../../billing/payment-provider.ts'
 import { itemOf } from '../../billing/settle-payment.ts'
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
-import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { isId } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { PaymentBadge, Link, Notice, Timestamp } from '../components/text.tsx'
@@ -19,6 +17,7 @@ import { ActionForm } from '../components/form.tsx'
 import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
 import { selectOrganisation } from '../middleware/session.ts'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
+import { idIn } from '../forms.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readView, type BillingView } from './billing-view.ts'
 
@@ -62,11 +61,8 @@ export const billingPayment = createApp()
   )
 
 /** @throws AppError not_found, also for a payment of another organisation */
-async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
-  const paymentId = c.req.param('paymentId') ?? ''
-  if (!isId('pay', paymentId)) throw new AppError('not_found')
-  return readPayment({ ...scopeOf(c), paymentId })
-}
+const findOwnPayment = (c: ConsoleContext): Promise<PaymentRow> =>
+  readPayment({ ...scopeOf(c), paymentId: idIn(c, 'paymentId', 'pay') })
 
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
   const { id, status, amount, credits, creditsReversed, currency, tax, paidAt, invoiceUrl } =

@@ -7,7 +7,7 @@ import { isFinal } from '../../domain/job.ts'
 import { permits } from '../../domain/role.ts'
 import { MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { eventIdOf, isId } from '../../platform/ids.ts'
+import { eventIdOf } from '../../platform/ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
 import { readNeighbours } from '../../jobs/reports/search.ts'
 import { findJobNearby } from '../../jobs/read-job.ts'
@@ -27,7 +27,7 @@ import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { downloadResponse, thumbnailResponse } from './job-files.ts'
 import { canRunAgain, JobSection, refreshSecondsOf } from './job-section.tsx'
-import { withQuery, type FormState } from '../forms.ts'
+import { idIn, withQuery, type FormState } from '../forms.ts'
 
 /** A browser without JavaScript reloads the page at most this often. */
 const MIN_RELOAD_SECONDS = 2
@@ -79,12 +79,7 @@ const DELETED_IMAGES: FormState = {
   errors: { '': 'The images of this job are deleted. Submit a new job with other images.' },
 }
 
-/** @throws AppError not_found for a malformed id, which the header of a redirect could not contain */
-function jobIdIn(c: ConsoleContext): string {
-  const jobId = c.req.param('jobId') ?? ''
-  if (!isId('job', jobId)) throw new AppError('not_found')
-  return jobId
-}
+const jobIdIn = (c: ConsoleContext) => idIn(c, 'jobId', 'job')
 
 /** A job of the organisation, in a workspace of the member. */
 export async function findOwnJob(c: ConsoleContext, jobId: string) {

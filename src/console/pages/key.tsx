@@ -9,7 +9,6 @@ import {
 import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts'
 import { updateKeyLimits, readCreditUse } from '../../organisations/key-limits.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
-import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
@@ -23,7 +22,7 @@ import {
   limitsFrom,
   limitTexts,
 } from '../components/key-limit-fields.tsx'
-import { name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
+import { idIn, name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -49,11 +48,7 @@ const Roll = z.object({
 export const apiKey = createApp()
   .get('/:keyId', (c) => keyPage(c))
   // The address of a form that was rejected.
-  .get('/:keyId/:form', (c) => {
-    // A header cannot contain every text of an address.
-    if (!isId('key', c.req.param('keyId'))) throw new AppError('not_found')
-    return redirectTo(c, pageOf(c))
-  })
+  .get('/:keyId/:form', (c) => redirectTo(c, pageOf(c)))
   .post('/:keyId/rename', async (c) => {
     const named = await readForm(c, z.object({ name }), (_, rename) => keyPage(c, { rename }))
     const renamed = await renameApiKey({ ...keyIn(c), ...named })
@@ -77,9 +72,11 @@ export const apiKey = createApp()
     return newKeyPage(c, { key: rolled.key, mode, replaced })
   })
 
-const keyIn = (c: ConsoleContext) => ({ ...scopeOf(c), keyId: c.req.param('keyId') ?? '' })
+const keyIdIn = (c: ConsoleContext) => idIn(c, 'keyId', 'key')
 
-const pageOf = (c: ConsoleContext) => `/settings/api-keys/${c.req.param('keyId')}`
+const keyIn = (c: ConsoleContext) => ({ ...scopeOf(c), keyId: keyIdIn(c) })
+
+const pageOf = (c: ConsoleContext) => `/settings/api-keys/${keyIdIn(c)}`
 
 /** Shows a new key, which cannot be shown again. @param replaced the old key, with the time of its end */
 export const newKeyPage = (
