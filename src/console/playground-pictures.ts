@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Role } from '../jobs/processing/fetch-image.ts'
 import type { Mode } from '../domain/job.ts'
 import { MAX_URL_LENGTH } from '../domain/limits.ts'
-import { isSampleUrl, SAMPLE_PAIR, sampleUrl, SAMPLES } from '../domain/samples.ts'
+import { isSampleUrl, SAMPLE_PAIR, sampleUrl } from '../domain/samples.ts'
 import { isScenario } from '../domain/scenario.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
@@ -55,17 +55,14 @@ export function pictureProblem(
   return problem === null ? null : `The URL ${problem}.`
 }
 
-/** The values of a form with sample pictures. @param files an unknown name selects the first sample */
-export function sampleValues(
+/** The values of a form with sample pictures, by default the first pair. */
+export const sampleValues = (
   c: ConsoleContext,
-  files: Partial<Record<Role, string | undefined>>,
-): Partial<PictureValues> {
-  const urlOf = (role: Role) => {
-    const sample = SAMPLES.find(({ file: name }) => name === files[role])
-    return sampleUrl(baseUrlOf(c), sample?.file ?? SAMPLE_PAIR[role])
-  }
-  return { model_image_url: urlOf('model'), garment_image_url: urlOf('garment') }
-}
+  files: { [role in Role]?: string | undefined },
+) => ({
+  model_image_url: sampleUrl(baseUrlOf(c), files.model ?? SAMPLE_PAIR.model),
+  garment_image_url: sampleUrl(baseUrlOf(c), files.garment ?? SAMPLE_PAIR.garment),
+})
 
 /** The values of a form with the pictures of a job. A picture that is deleted has no value. */
 export function valuesOfJob(c: ConsoleContext, row: JobRow): Partial<PictureValues> {

@@ -16,7 +16,7 @@ import { rejection, type FormPage } from './forms.ts'
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
 export const Nonce = z.uuid('Reload the page and try again.')
 
-export interface Submission {
+interface Submission {
   mode: Mode
   modelImageUrl: string
   garmentImageUrl: string

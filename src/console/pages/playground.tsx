@@ -4,7 +4,7 @@ import { requirePermission } from '../../organisations/authorisation.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { findJobs } from '../../jobs/reports/job-lists.ts'
 import { receiveUpload, uploadBytesOf, type RejectedUpload } from '../../jobs/receive-upload.ts'
-import { MODES } from '../../domain/job.ts'
+import { MODES, type Mode } from '../../domain/job.ts'
 import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { JobRow } from '../../platform/db/schema.ts'
@@ -43,7 +43,7 @@ import {
   parameter,
 } from '../forms.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
-import { Nonce, submitFromConsole, type Submission } from '../submit-job.ts'
+import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const TryOn = PictureFields.extend({
   mode: z.enum(MODES, 'Choose a mode.'),
@@ -73,31 +73,22 @@ export const playground = createApp()
   })
   .post('/', async (c) => {
     const { nonce, ...values } = await readForm(c, TryOn, playgroundPage)
-    const { mode, workspace } = values
+    const { mode } = values
     const errors: FieldErrors = {}
     for (const role of ROLES) {
       const problem = pictureProblem(c, { role, url: chosenUrl(values, role), mode })
       if (problem !== null) errors[`${role}_image_url`] = problem
     }
     if (Object.keys(errors).length > 0) return playgroundPage(c, { errors, values })
-    return submit(c, values, {
-      mode,
-      nonce,
-      workspaceId: workspace || undefined,
-      modelImageUrl: chosenUrl(values, 'model'),
-      garmentImageUrl: chosenUrl(values, 'garment'),
-    })
+    return submit(c, nonce, values)
   })
   // One click on the pages of the first hour, with a sample pair.
   .post('/sample', async (c) => {
     const form = await readForm(c, Sample, () => redirectTo(c, '/playground'))
-    const { nonce, mode, model = SAMPLE_PAIR.model, garment = SAMPLE_PAIR.garment } = form
-    const modelImageUrl = sampleUrl(baseUrlOf(c), model)
-    const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
+    const { nonce, mode, ...samples } = form
     // After a first live picture, the console shows live jobs.
     if (mode === 'live') chosenMode.set(c, mode)
-    const values = { ...sampleValues(c, { model, garment }), mode }
-    return submit(c, values, { mode, nonce, modelImageUrl, garmentImageUrl })
+    return submit(c, nonce, { ...sampleValues(c, samples), mode })
   })
   // playground.js uploads a file as soon as it is chosen. The body is the file.
   .post('/uploads', async (c) => {
@@ -123,9 +114,19 @@ export const playground = createApp()
   })
 
 /** Shows the job, or the form again with its values. */
-async function submit(c: ConsoleContext, values: FormState['values'], submission: Submission) {
+async function submit(
+  c: ConsoleContext,
+  nonce: string,
+  values: Partial<PictureValues> & { mode: Mode; workspace?: string },
+) {
   const page: FormPage = (_, state) => playgroundPage(c, { ...state, values })
-  const jobId = await submitFromConsole(c, page, submission)
+  const jobId = await submitFromConsole(c, page, {
+    mode: values.mode,
+    nonce,
+    workspaceId: values.workspace || undefined,
+    modelImageUrl: chosenUrl(values, 'model'),
+    garmentImageUrl: chosenUrl(values, 'garment'),
+  })
   rememberJob(c, jobId)
   return redirectTo(c, `/jobs/${jobId}`)
 }
