@@ -24,7 +24,6 @@ import { formLimit } from './middleware/form-limit.ts'
 import { limitConcurrentPages, limitNetwork } from './middleware/throttle.tsx'
 import { checklist } from './pages/go-live-checklist.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
-import { member } from './pages/member.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
@@ -105,7 +104,6 @@ export const organisationPages = createApp()
   .route('/billing', billing)
   .route('/billing/payments', billingPayment)
   .route('/settings/team', team)
-  .route('/settings/team/members', member)
   .route('/settings/audit-log', auditLog)
   .all('*', (c) => notFoundPage(c))
 

@@ -1,15 +1,24 @@
-// The members of an organisation and the open invitations.
+// The members of an organisation and the open invitations; the role of one member, and the removal, which lists the
+// API keys that the member created. A member leaves on the page of their own removal.
 import { z } from 'zod'
 import { requireMail } from '../../users/auth.ts'
 import { invite, withdrawInvitation } from '../../organisations/invitations.ts'
-import { readTeam, type Member } from '../../organisations/members.ts'
+import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
+import {
+  changeRole,
+  readMember,
+  readTeam,
+  removeMember,
+  type Member,
+} from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
+import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { email, readForm, resultOf, textsOf, type FormState } from '../forms.ts'
+import { email, readForm, resultOf, textIn, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link, Timestamp } from '../components/text.tsx'
+import { Link, ModeBadge, Timestamp } from '../components/text.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,
@@ -22,8 +31,11 @@ import {
 import { Section, Table } from '../components/section.tsx'
 import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
+import { notFoundPage } from '../error-pages.tsx'
 import { redirectTo } from '../form-notices.ts'
+import { KeyText } from './key.tsx'
 
+const TEAM = '/settings/team'
 const Invitation = z.looseObject({ email, ...roleFields })
 
 export const team = createApp()
@@ -47,11 +59,37 @@ export const team = createApp()
       return teamPage(c, { errors, values: textsOf(form) })
     }
     const changed = invited.replaced !== undefined && invited.replaced !== role
-    return redirectTo(c, '/settings/team', 'invitation_sent', changed ? role : '')
+    return redirectTo(c, TEAM, 'invitation_sent', changed ? role : '')
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     await withdrawInvitation({ ...scopeOf(c), invitationId: c.req.param('invitationId') })
-    return redirectTo(c, '/settings/team', 'invitation_withdrawn')
+    return redirectTo(c, TEAM, 'invitation_withdrawn')
+  })
+
+  .get('/members/:userId', (c) => rolePage(c, c.req.param('userId')))
+  .get('/members/:userId/role', (c) =>
+    redirectTo(c, `${TEAM}/members/${encodeURIComponent(c.req.param('userId'))}`),
+  )
+  .post('/members/:userId/role', recentSignInForRoles, async (c) => {
+    const form = await readForm(c, z.looseObject(roleFields), notFoundPage)
+    const userId = c.req.param('userId')
+    const change = { role: form.role, workspaceIds: chosenWorkspaces(form) }
+    const changed = await resultOf(
+      c,
+      (_, state) => rolePage(c, userId, state),
+      changeRole({ ...scopeOf(c), userId, ...change }),
+    )
+    return redirectTo(c, TEAM, changed ? 'role_changed' : 'last_owner')
+  })
+
+  .get('/members/:userId/remove', (c) => removalPage(c, c.req.param('userId')))
+  .post('/members/:userId/remove', async (c) => {
+    const userId = c.req.param('userId')
+    const revokeKeys = (await textIn(c, 'revoke_keys')) === 'on'
+    const removed = await removeMember({ ...scopeOf(c), userId, revokeKeys })
+    if (!removed) return redirectTo(c, TEAM, 'last_owner')
+    const isSelf = userId === c.var.user.id
+    return isSelf ? c.redirect('/console', 303) : redirectTo(c, TEAM, 'member_removed')
   })
 
 async function readTeamPage(c: ConsoleContext) {
@@ -74,7 +112,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
       {mayManage && invitations.length > 0 && <Invitations {...team} />}
       {mayManage && (
         <Section id="invite-heading" title="Invite a member" card>
-          <PostForm to="/settings/team/invitations" state={state}>
+          <PostForm to={`${TEAM}/invitations`} state={state}>
             <Field name="email" label="Email" type="email" autocomplete="off" />
             <RoleFields workspaces={workspaces} role="developer" workspaceIds={null} />
             <Button>Send invitation</Button>
@@ -111,7 +149,7 @@ const Members = ({ c, members, workspaces, mayManage }: Team & { c: ConsoleConte
 }
 
 function memberActions(c: ConsoleContext, member: Member, mayManage: boolean) {
-  const path = `/settings/team/members/${member.userId}`
+  const path = `${TEAM}/members/${member.userId}`
   const isSelf = member.userId === c.var.user.id
   const leave = ['Leave', `Leave ${c.var.membership.organisation.name}`] as const
   const remove = ['Remove', `Remove ${member.email}`] as const
@@ -139,11 +177,97 @@ const Invitations = ({ invitations, workspaces }: Team) => (
         workspaceNames(invitation.workspaceIds, workspaces),
         <Timestamp at={invitation.expiresAt} />,
         <ActionForm
-          to={`/settings/team/invitations/${invitation.id}/withdraw`}
+          to={`${TEAM}/invitations/${invitation.id}/withdraw`}
           label="Withdraw"
           on={`the invitation to ${invitation.email}`}
         />,
       ])}
     />
   </Section>
+)
+
+async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}) {
+  const [{ email, role, workspaceIds }, workspaces] = await Promise.all([
+    readMember({ ...scopeOf(c), userId }),
+    listWorkspaces(scopeOf(c)),
+  ])
+  return memberPage(
+    c,
+    { title: `Role of ${email}`, above: { [TEAM]: 'Team' }, state },
+    <>
+      {userId === c.var.user.id && (
+        <p>This is your own role. If you give it up, another owner must give it back.</p>
+      )}
+      <section class="card" aria-label="Role and workspaces">
+        <PostForm to={`${TEAM}/members/${userId}/role`} state={state}>
+          <RoleFields {...{ workspaces, role, workspaceIds }} />
+          <p class="muted">
+            A change has effect at once. API keys that the member created continue to work and reach
+            all workspaces.
+          </p>
+          <div class="buttons">
+            <Button>Save</Button>
+            <Cancel />
+          </div>
+        </PostForm>
+      </section>
+      <RoleTable />
+    </>,
+  )
+}
+
+async function removalPage(c: ConsoleContext, userId: string) {
+  const { organisation, role } = c.var.membership
+  const isSelf = userId === c.var.user.id
+  if (!isSelf && role !== 'owner') throw new AppError('not_found')
+  const { email } = await readMember({ ...scopeOf(c), userId })
+  const keys = await activeKeysCreatedBy({ ...scopeOf(c), userId })
+  const title = isSelf ? `Leave ${organisation.name}` : `Remove ${email}`
+  const [keysText, them] =
+    keys.length === 1 ? ['this key', 'it'] : [`these ${keys.length} keys`, 'them']
+  return memberPage(
+    c,
+    { title, above: { [TEAM]: 'Team' } },
+    <>
+      <p>
+        {isSelf ? 'You' : 'They'} will lose access to {organisation.name}.{' '}
+        {keys.length > 0
+          ? `The API keys that ${isSelf ? 'you' : 'they'} created continue to work unless you revoke them.`
+          : `${isSelf ? 'You have' : 'They have'} not created any active API keys.`}
+      </p>
+      {keys.length > 0 && (
+        <Table
+          label="Active API keys"
+          columns={['Name', 'Mode', 'Key', 'Created', 'Last used']}
+          rows={keys.map((key) => [
+            key.name,
+            <ModeBadge mode={key.mode} />,
+            <KeyText of={key} />,
+            <Timestamp at={key.createdAt} />,
+            <Timestamp at={key.lastUsedAt} />,
+          ])}
+        />
+      )}
+      <section class="card" aria-label={title}>
+        <PostForm to={`${TEAM}/members/${userId}/remove`}>
+          {keys.length > 0 && (
+            <label>
+              <input type="checkbox" name="revoke_keys" checked />
+              Also revoke {keysText}. Requests with {them} will be rejected immediately.
+            </label>
+          )}
+          <div class="buttons">
+            <Button kind="danger">{isSelf ? 'Leave' : 'Remove'}</Button>
+            <Cancel />
+          </div>
+        </PostForm>
+      </section>
+    </>,
+  )
+}
+
+const Cancel = () => (
+  <Link to={TEAM} role="button" class="secondary">
+    Cancel
+  </Link>
 )
