@@ -67,17 +67,12 @@ const formRedirects = createApp()
   .get('/settings/webhooks/test', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/workspaces/:workspaceId/:form', (c) => redirectTo(c, '/settings/workspaces'))
 
-const PLAYGROUND = '/playground'
-
-/** Its body is a file, which has its own limit. */
-const isUpload = (path: string) => path.endsWith(`${PLAYGROUND}/uploads`)
-
 export const organisationPages = createApp()
   .use(rightOrganisation)
   .use(requireOrganisation)
   .use(limitConcurrentPages)
   // The permissions for pages and, if different, for their forms. Other pages are for all members.
-  .use(`${PLAYGROUND}/*`, permitted('develop'))
+  .use('/playground/*', permitted('develop'))
   .use('/jobs/*', permitted('jobs'))
   .use('/billing/*', permitted('billing'))
   .use('/requests/*', permitted('jobs'))
@@ -95,7 +90,7 @@ export const organisationPages = createApp()
   .route('/search', search)
   .route('/jobs', jobs)
   .route('/requests', requests)
-  .route(PLAYGROUND, playground)
+  .route('/playground', playground)
   .route('/settings/organisation', organisationSettings)
   .route('/settings/api-keys', keys)
   .route('/settings/webhooks', webhooks)
@@ -166,7 +161,8 @@ export const publicPages = pageApp()
 
 export const pages = pageApp()
   .basePath('/console')
-  .use((c, next) => (isUpload(c.req.path) ? next() : formLimit(c, next)))
+  // The body of an upload is a file, which has its own limit.
+  .use((c, next) => (c.req.path.endsWith('/playground/uploads') ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
     await next()
