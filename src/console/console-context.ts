@@ -4,6 +4,7 @@ import { createFactory } from 'hono/factory'
 import type { UserActor } from '../domain/actor.ts'
 import { consolePath } from '../domain/console-path.ts'
 import type { Mode } from '../domain/job.ts'
+import { permits, permitsUnlimited, type Permission } from '../domain/role.ts'
 import type { Membership } from '../organisations/members.ts'
 
 export interface SessionUser {
@@ -59,6 +60,14 @@ export const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: 
   email,
   ipAddress: ipAddressOf(c),
 })
+
+/** Whether the role of the member permits it. */
+export const may = (c: ConsoleContext, permission: Permission): boolean =>
+  permits(c.var.membership.role, permission)
+
+/** Whether it does so for a member who is not limited to some workspaces. */
+export const mayInAllWorkspaces = (c: ConsoleContext, permission: Permission): boolean =>
+  permitsUnlimited(c.var.membership, permission)
 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null

@@ -3,14 +3,13 @@ import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import { ConsoleNotSetUp } from '../users/auth.ts'
 import { AppError } from '../domain/errors.ts'
-import { permits } from '../domain/role.ts'
 import { SemaphoreTimeout } from '../platform/concurrency/semaphore.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
 import { cardPage, guestPage, memberPage, type Anchor } from './components/layout.tsx'
 import { Filters } from './components/section.tsx'
-import { pathOf, type ConsoleContext } from './console-context.ts'
+import { may, pathOf, type ConsoleContext } from './console-context.ts'
 
 interface ErrorPage {
   status: 403 | 404 | 409 | 413 | 422 | 500 | 503
@@ -54,7 +53,7 @@ export function notFoundPage(c: ConsoleContext) {
   const membership = c.get('membership')
   const isBilling = membership && c.req.path.startsWith(pathOf(c, '/billing'))
   const [title, message] =
-    isBilling && !permits(membership.role, 'billing')
+    isBilling && !may(c, 'billing')
       ? [
           'No access to Billing',
           'Billing is for owners and for members with the role billing. Ask an owner.',
@@ -100,7 +99,7 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
 
 /** Finds a job by its ID: a common reason for a missing page is a job of another address. */
 const JobSearch = ({ c }: { c: ConsoleContext }) => {
-  if (!permits(c.var.membership.role, 'jobs')) return null
+  if (!may(c, 'jobs')) return null
   return (
     <Filters
       to="/jobs"

@@ -6,11 +6,10 @@ import { mayAccess } from '../organisations/workspace-rights.ts'
 import { listWorkspaces } from '../organisations/workspaces.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
-import { permits } from '../domain/role.ts'
 import { addLogFields } from '../platform/log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { rejectedForm } from './error-messages.ts'
-import { scopeOf, type ConsoleContext } from './console-context.ts'
+import { may, scopeOf, type ConsoleContext } from './console-context.ts'
 import { rejection, type FormPage } from './forms.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
@@ -60,11 +59,7 @@ export async function submitFromConsole(
   if (!result.ok) {
     const { link, ...state } = rejectedForm(result)
     // Only members who may buy credits get the link to Billing.
-    throw await rejection(
-      c,
-      page,
-      permits(c.var.membership.role, 'billing') ? { link, ...state } : state,
-    )
+    throw await rejection(c, page, may(c, 'billing') ? { link, ...state } : state)
   }
   addLogFields({ jobId: result.value.jobId, mode })
   return result.value.jobId

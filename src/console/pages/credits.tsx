@@ -1,10 +1,9 @@
 // The credit balance, totals per month, and the ledger with its filters and its export.
 import { z } from 'zod'
-import { permits, permitsUnlimited } from '../../domain/role.ts'
 import type { LedgerEntry } from '../../credits/ledger.ts'
 import type { LedgerPage, MonthTotals } from '../../credits/ledger-reports.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { createApp, type ConsoleContext } from '../console-context.ts'
+import { may, mayInAllWorkspaces, createApp, type ConsoleContext } from '../console-context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { Filters, NoRows, Pages, Figures, Section, IdLink, Table } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
@@ -48,9 +47,6 @@ const selectionOf = ({ kind, month }: Filter) => ({
 
 const ledgerOf = (c: ConsoleContext) => organisationStub(c.env, c.var.membership.organisation.id)
 
-/** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
-const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
-
 export const credits = createApp()
   .get('/', async (c) => {
     const filter = Filter.parse(c.req.query())
@@ -70,7 +66,7 @@ export const credits = createApp()
       <>
         <p>
           A live job costs one credit. Test jobs are free.
-          {permits(c.var.membership.role, 'billing') && (
+          {may(c, 'billing') && (
             <>
               {' '}
               Buy credits under <Link to="/billing">Billing</Link>.
@@ -136,7 +132,7 @@ export const credits = createApp()
       balance: (entry) => entry.balance,
       reserved: (entry) => entry.reserved,
       consumed: (entry) => entry.consumed,
-      job_id: (entry) => (readsAllJobs(c) ? entry.jobId : null),
+      job_id: (entry) => (mayInAllWorkspaces(c, 'jobs') ? entry.jobId : null),
       reason: (entry) => entry.reason,
     })
     return csvResponse(c, { name, list: 'ledger' }, pages)
@@ -198,7 +194,7 @@ function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, fil
         signed(entry.change),
         format(entry.balance),
         format(entry.reserved),
-        entry.jobId && readsAllJobs(c) ? (
+        entry.jobId && mayInAllWorkspaces(c, 'jobs') ? (
           <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
         ) : (
           entry.reason

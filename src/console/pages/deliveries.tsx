@@ -1,7 +1,6 @@
 // The list of webhook deliveries: filters, search by ID, and sending failed ones again.
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
-import { permits } from '../../domain/role.ts'
 import {
   DEFAULT_ENDPOINT,
   EVENT_STATUSES,
@@ -31,7 +30,7 @@ import { Link, formatCount } from '../components/text.tsx'
 import { Filters, NoRows, Pages, EmptyState } from '../components/section.tsx'
 import { parameter, fieldsOf, withQuery } from '../forms.ts'
 import { permitted } from '../middleware/session.ts'
-import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const PATH = '/settings/webhooks/deliveries'
@@ -120,7 +119,7 @@ async function readSection(c: ConsoleContext, query: Query) {
 }
 
 async function deliveriesPage(c: ConsoleContext, query: Query) {
-  const canResend = query.status === 'failed' && permits(c.var.membership.role, 'develop')
+  const canResend = query.status === 'failed' && may(c, 'develop')
   const [section, failed] = await Promise.all([
     readSection(c, query),
     canResend && !query.q ? countFailedDeliveries(searchOf(c, query)) : 0,

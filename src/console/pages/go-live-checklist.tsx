@@ -1,8 +1,7 @@
 // The steps from the first test job to production, on the overview until they are done or hidden.
 import { getCookie, setCookie } from 'hono/cookie'
 import { readGoLiveState } from '../../organisations/go-live.ts'
-import { permits } from '../../domain/role.ts'
-import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { cookieOptions, YEAR_SECONDS } from '../cookies.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -29,8 +28,7 @@ export async function goLiveSteps(
   c: ConsoleContext,
   creditStatus: Promise<{ balance: number }>,
 ): Promise<Step[] | null> {
-  const { role } = c.var.membership
-  if (!permits(role, 'develop') || getCookie(c, CHECKLIST_COOKIE) === c.var.user.id) return null
+  if (!may(c, 'develop') || getCookie(c, CHECKLIST_COOKIE) === c.var.user.id) return null
   const [state, { balance }] = await Promise.all([readGoLiveState(scopeOf(c)), creditStatus])
   const steps: Step[] = [
     {
@@ -61,7 +59,7 @@ export async function goLiveSteps(
       isDone: state.hasBilling || balance > 0,
       text: 'Each completed live job costs 1 credit. Choose a plan or buy credits.',
       to: '/billing',
-      label: permits(role, 'billing') ? 'Billing' : null,
+      label: may(c, 'billing') ? 'Billing' : null,
     },
   ]
   return steps.every(({ isDone }) => isDone) ? null : steps

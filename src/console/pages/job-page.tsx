@@ -4,7 +4,6 @@ import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { mayAccess } from '../../organisations/workspace-rights.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isFinal } from '../../domain/job.ts'
-import { permits } from '../../domain/role.ts'
 import { MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { eventIdOf } from '../../platform/ids.ts'
@@ -21,7 +20,7 @@ import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx
 import { Pages } from '../components/section.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { permitted } from '../middleware/session.ts'
-import { createApp, actorOf, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, actorOf, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
@@ -169,7 +168,7 @@ const RunAgain = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   return (
     <section>
       <h2>Run again</h2>
-      {permits(c.var.membership.role, 'develop') && (
+      {may(c, 'develop') && (
         <p>
           <ActionForm
             to={`/jobs/${row.id}/run-again`}

@@ -4,7 +4,6 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { isFinal, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
-import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isScenario } from '../../domain/scenario.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
@@ -21,7 +20,7 @@ import {
 import { ModeBadge, StatusBadge, Link, Notice, formatDuration } from '../components/text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { jobErrorMessage } from '../error-messages.ts'
-import { pathOf, type ConsoleContext } from '../console-context.ts'
+import { may, mayInAllWorkspaces, pathOf, type ConsoleContext } from '../console-context.ts'
 import { jobTimeline, timesOf } from './job-timeline.tsx'
 import { Details } from '../components/section.tsx'
 
@@ -88,7 +87,7 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
             ) : (
               row.requestId
             )),
-          'API requests': permitsUnlimited(c.var.membership, 'jobs') && (
+          'API requests': mayInAllWorkspaces(c, 'jobs') && (
             <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
           ),
         }}
@@ -99,7 +98,7 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
 
 /** The request log contains only requests to the API. */
 const hasLogEntry = (c: ConsoleContext, { apiKeyId }: JobWithEvent): boolean =>
-  apiKeyId !== SUBMITTED_IN_CONSOLE && permitsUnlimited(c.var.membership, 'jobs')
+  apiKeyId !== SUBMITTED_IN_CONSOLE && mayInAllWorkspaces(c, 'jobs')
 
 const MINUTE_MS = 60_000
 
@@ -194,7 +193,7 @@ const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => (
 
 const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   const hasEnded = isFinal(row.status)
-  const mayDevelop = permits(c.var.membership.role, 'develop')
+  const mayDevelop = may(c, 'develop')
   return (
     <div class="buttons job-actions">
       {row.status === 'completed' && row.outputFormat && (

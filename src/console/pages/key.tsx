@@ -10,7 +10,6 @@ import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts
 import { updateKeyLimits, readCreditUse } from '../../organisations/key-limits.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import type { Mode } from '../../domain/job.ts'
-import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import { ModeBadge, StatusBadge, Link, Notice, Timestamp } from '../components/text.tsx'
 import { memberPage } from '../components/layout.tsx'
@@ -24,7 +23,7 @@ import {
 } from '../components/key-limit-fields.tsx'
 import { idIn, name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { Details, Section } from '../components/section.tsx'
 
@@ -160,7 +159,7 @@ async function keyPage(
           Jobs: <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>,
         }}
       />
-      {permitsUnlimited(c.var.membership, 'develop') && active && (
+      {mayInAllWorkspaces(c, 'develop') && active && (
         <>
           <Section id="rename" title="Rename" card>
             <PostForm to={`${page}/rename`} state={rename}>

@@ -11,7 +11,6 @@ import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { createApiKey } from '../../organisations/create-api-key.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { isId, newId } from '../../platform/ids.ts'
-import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES, type Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { name, readForm, resultOf, type FormState } from '../forms.ts'
@@ -28,7 +27,7 @@ import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
 import { EmptyState, Table, Section } from '../components/section.tsx'
 import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
@@ -83,7 +82,7 @@ export const keys = createApp()
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const { mode, membership } = c.var
-  const mayManage = permitsUnlimited(membership, 'develop')
+  const mayManage = mayInAllWorkspaces(c, 'develop')
   const [all, workspaces] = await Promise.all([listApiKeys(scopeOf(c)), listWorkspaces(scopeOf(c))])
   const ofMode = all.filter((key) => key.mode === mode)
   const active = ofMode.filter(isActive)

@@ -1,7 +1,6 @@
 // The activity of the overview: what its filters select, charts, errors, and the health of webhooks.
 import { z } from 'zod'
 import { errorDocsPath } from '../../domain/docs.ts'
-import { permits } from '../../domain/role.ts'
 import {
   readStatistics,
   STATISTICS_RANGES,
@@ -16,7 +15,7 @@ import {
   readWebhookStatistics,
   type WebhookStatistics,
 } from '../../webhooks/webhook-statistics.ts'
-import { scopeOf, type ConsoleContext } from '../console-context.ts'
+import { may, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { Chart, dayPeriod, hourPeriod } from '../components/chart.tsx'
 import { Link, formatCount } from '../components/text.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
@@ -84,7 +83,7 @@ const noJobs = (c: ConsoleContext, { statistics }: Activity) => (
   <section>
     <EmptyState title={`No ${c.var.mode} jobs in this time`}>
       <p>
-        {permits(c.var.membership.role, 'develop') && (
+        {may(c, 'develop') && (
           <>
             Submit one in the <Link to="/playground">playground</Link>.{' '}
           </>

@@ -4,14 +4,19 @@ import { invitationsTo } from '../../organisations/invitations.ts'
 import type { JobFigures, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
 import { formatCredits, nameOfPlan } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Button, FilterSelect } from '../components/form.tsx'
 import { GoLiveChecklist, goLiveSteps } from './go-live-checklist.tsx'
 import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../components/text.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { createApp, pathOf, type ConsoleContext } from '../console-context.ts'
+import {
+  may,
+  mayInAllWorkspaces,
+  createApp,
+  pathOf,
+  type ConsoleContext,
+} from '../console-context.ts'
 import { withQuery } from '../forms.ts'
 import { disabledEndpointsCard } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
@@ -31,24 +36,24 @@ export const overview = createApp()
   .get('/live', async (c) => {
     const [credits, activity] = await Promise.all([
       organisationStub(c.env, c.var.membership.organisation.id).creditStatus(),
-      permits(c.var.membership.role, 'jobs') ? readActivity(c) : null,
+      may(c, 'jobs') ? readActivity(c) : null,
     ])
     return memberFragment(c, liveFigures(c, credits.balance, activity))
   })
 
 async function showOverview(c: ConsoleContext) {
-  const { organisation, role } = c.var.membership
+  const { organisation } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
-  const canDevelop = permitsUnlimited(c.var.membership, 'develop')
+  const canDevelop = mayInAllWorkspaces(c, 'develop')
   const creditStatus = organisationStub(c.env, organisation.id).creditStatus()
   const [credits, invited, activity, goLive] = await Promise.all([
     creditStatus,
     invitationsTo(c.env, c.var.user.email),
-    permits(role, 'jobs') ? readActivity(c) : null,
+    may(c, 'jobs') ? readActivity(c) : null,
     canDevelop ? goLiveSteps(c, creditStatus) : null,
   ])
   const billingLink = (to: string, text: string) =>
-    permits(role, 'billing') ? <Link to={to}>{text}</Link> : text
+    may(c, 'billing') ? <Link to={to}>{text}</Link> : text
   return memberPage(
     c,
     { title: 'Overview', heading: organisation.name, credits, script: '/static/chart.js' },

@@ -1,7 +1,6 @@
 // Opens the page of anything with an ID.
-import { createApp } from '../console-context.ts'
+import { may, mayInAllWorkspaces, createApp } from '../console-context.ts'
 import { isIdPart } from '../job-filter.ts'
-import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isEventId, isId, type Prefix } from '../../platform/ids.ts'
 import { redirectTo } from '../form-notices.ts'
 
@@ -22,11 +21,10 @@ export const search = createApp().get('/', (c) => {
   if (isEventId(id)) return redirectTo(c, `/settings/webhooks/${id}`)
   const prefix = (Object.keys(PAGES) as Prefix[]).find((known) => isId(known, id))
   if (prefix) return redirectTo(c, PAGES[prefix]?.(id) ?? '')
-  const { membership } = c.var
-  if (!permits(membership.role, 'jobs')) return redirectTo(c, '')
+  if (!may(c, 'jobs')) return redirectTo(c, '')
   // A request has an ID of any form. Only members of all workspaces have the request log.
   const isPart = isIdPart(id) && (id.startsWith('job_') || !id.includes('-'))
-  const isJob = isPart || !permitsUnlimited(membership, 'jobs')
+  const isJob = isPart || !mayInAllWorkspaces(c, 'jobs')
   const query = new URLSearchParams({ q: isJob ? id : text })
   return redirectTo(c, `${isJob ? '/jobs' : '/requests'}?${query}`)
 })

@@ -13,7 +13,6 @@ import {
 } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
-import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { email, readForm, resultOf, textIn, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
@@ -29,7 +28,7 @@ import {
   workspaceNames,
 } from '../components/roles.tsx'
 import { Section, Table } from '../components/section.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
 import { notFoundPage } from '../error-pages.tsx'
 import { redirectTo } from '../form-notices.ts'
@@ -95,7 +94,7 @@ export const team = createApp()
 async function readTeamPage(c: ConsoleContext) {
   const scope = scopeOf(c)
   const [team, workspaces] = await Promise.all([readTeam(scope), listWorkspaces(scope)])
-  return { ...team, workspaces, mayManage: permits(c.var.membership.role, 'administer') }
+  return { ...team, workspaces, mayManage: may(c, 'administer') }
 }
 
 type Team = Awaited<ReturnType<typeof readTeamPage>>

@@ -1,7 +1,6 @@
 // An added webhook endpoint: adding, changing, disabling and deleting it, and its signing secret.
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
-import { permitsUnlimited } from '../../domain/role.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import {
@@ -26,7 +25,7 @@ import { Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
@@ -38,7 +37,7 @@ const pathTo = (id: string) => `${WEBHOOKS}/endpoints/${id}`
 export const webhookEndpoints = createApp()
   .get('/', (c) => redirectTo(c, WEBHOOKS))
   .get('/new', (c) => {
-    if (!permitsUnlimited(c.var.membership, 'develop')) throw new AppError('not_found')
+    if (!mayInAllWorkspaces(c, 'develop')) throw new AppError('not_found')
     return newEndpointPage(c, newId('we'))
   })
   .post('/', async (c) => {
@@ -115,7 +114,7 @@ async function endpointPage(
   endpoint: EndpointRow,
   { state = {}, revealed }: { state?: FormState; revealed?: string } = {},
 ) {
-  const canDevelop = permitsUnlimited(c.var.membership, 'develop')
+  const canDevelop = mayInAllWorkspaces(c, 'develop')
   const path = pathTo(endpoint.id)
   const [failing, latest, snippets] = await Promise.all([
     listFailingReceivers(scopeOf(c)),

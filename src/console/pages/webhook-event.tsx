@@ -1,6 +1,5 @@
 // A webhook event: its delivery attempts with their requests and responses, and sending it again.
 import { AppError } from '../../domain/errors.ts'
-import { permits } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isEventId } from '../../platform/ids.ts'
 import { readDelivery, readEvent, type AttemptDetails } from '../../webhooks/event-reads.ts'
@@ -12,7 +11,7 @@ import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Details, EmptyState } from '../components/section.tsx'
 import { liveSecondsOf } from '../components/deliveries-table.tsx'
-import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const WEBHOOKS = '/settings/webhooks'
@@ -105,7 +104,7 @@ function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
           ),
         }}
       />
-      {permits(c.var.membership.role, 'develop') && endpoint && !isSoon && (
+      {may(c, 'develop') && endpoint && !isSoon && (
         <p class="buttons">
           <ActionForm to={`${WEBHOOKS}/${event.id}/resend`} label="Send again" />
         </p>

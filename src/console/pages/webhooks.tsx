@@ -1,7 +1,6 @@
 // The webhooks page: endpoints, the default URL, the signing secret, test events and the latest
 // deliveries.
 import { z } from 'zod'
-import { permitsUnlimited } from '../../domain/role.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
 import {
@@ -27,7 +26,7 @@ import { Link } from '../components/text.tsx'
 import { Section, EmptyState } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
@@ -92,7 +91,7 @@ export const webhooks = createApp()
 const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: DEFAULT_ENDPOINT })
 
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
-  const canDevelop = permitsUnlimited(c.var.membership, 'develop')
+  const canDevelop = mayInAllWorkspaces(c, 'develop')
   const scope = scopeOf(c)
   const [endpoints, failing, outcomes, latest, snippets] = await Promise.all([
     listEndpoints(scope),

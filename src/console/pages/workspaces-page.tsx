@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { readCreditUse } from '../../organisations/key-limits.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisations/workspaces.ts'
-import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import {
@@ -19,7 +18,7 @@ import { memberPage } from '../components/layout.tsx'
 import { StatusBadge, Timestamp } from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Table, Section } from '../components/section.tsx'
-import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const PAGE = '/settings/workspaces'
@@ -77,8 +76,7 @@ async function workspacesPage(
 ) {
   const workspaces = await listWorkspaces(scopeOf(c))
   const use = await readCreditUse(scopeOf(c), workspaces)
-  const { role, workspaceIds } = c.var.membership
-  const mayManage = permits(role, 'administer')
+  const mayManage = may(c, 'administer')
   const columns = ['Name', 'ID', 'Status', 'Credits this month', 'Created']
   return memberPage(
     c,
@@ -114,7 +112,7 @@ async function workspacesPage(
         </Section>
       ) : (
         <p class="muted">
-          {workspaceIds && 'You are limited to these workspaces. '}
+          {c.var.membership.workspaceIds && 'You are limited to these workspaces. '}
           Only owners can create and change workspaces.
         </p>
       )}
