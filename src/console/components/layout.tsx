@@ -25,7 +25,7 @@ export interface PageOptions {
   title: string
   /** The form of the page. The status is 422 when it has errors. */
   state?: FormState
-  status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
+  status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 | undefined
   /** A script of this page, in addition to console.js. */
   script?: `/static/${string}.js`
   /** For a table of columns: a guest page is narrow otherwise. */

@@ -36,7 +36,7 @@ export const billingPayment = createApp()
         heading: itemOf(payment),
         // The balance may change while the page waits.
         credits: null,
-        ...(payment.status === 'open' && { refreshSeconds: REFRESH_SECONDS }),
+        refreshSeconds: payment.status === 'open' ? REFRESH_SECONDS : undefined,
       },
       <>
         {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}

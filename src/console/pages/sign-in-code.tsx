@@ -119,7 +119,7 @@ function codePage(c: ConsoleContext, { next, kind, state = {}, status }: CodePag
   ]
   return cardPage(
     c,
-    { title: 'Two-factor authentication', state, aside, ...(status && { status }) },
+    { title: 'Two-factor authentication', state, aside, status },
     <>
       <p>{text}</p>
       <PostForm action={PAGE} fields={{ next, kind }} state={state}>

@@ -24,7 +24,7 @@ export const signIn = createApp()
   })
   .post('/sign-in', async (c) => {
     const next = safeReturnTo(await textIn(c, 'next'))
-    const credentials = await readForm(c, SignIn, (_, state) => signInPage(c, next, state, 422))
+    const credentials = await readForm(c, SignIn, (_, state) => signInPage(c, next, state))
     const undo = await attemptSignIn(c, credentials.email)
     const checked = await checkCredentials({ env: c.env, ...credentials })
     if (checked.result === 'incorrect') {
@@ -46,7 +46,7 @@ export const signIn = createApp()
   .post('/sign-in/passkey', async (c) => {
     const next = safeReturnTo(await textIn(c, 'next'))
     const { credential } = await readForm(c, PasskeySignIn, () =>
-      signInPage(c, next, REJECTED_PASSKEY, 422),
+      signInPage(c, next, REJECTED_PASSKEY),
     )
     const undo = await attemptPasskey(c)
     const challenge = await takePasskeyChallenge(c, 'sign-in', null)
@@ -78,15 +78,10 @@ const EXPIRED_PASSKEY: FormState = {
   errors: { '': 'The sign-in with a passkey has expired. Try again.' },
 }
 
-const signInPage = (
-  c: ConsoleContext,
-  next: string | null,
-  state: FormState = {},
-  status?: 401 | 422,
-) =>
+const signInPage = (c: ConsoleContext, next: string | null, state: FormState = {}, status?: 401) =>
   cardPage(
     c,
-    { title: 'Sign in', script: '/static/passkeys.js', ...(status && { status }) },
+    { title: 'Sign in', script: '/static/passkeys.js', state, status },
     <>
       <PostForm action="/console/sign-in" id="sign-in" fields={{ next }} state={state}>
         <Field name="email" label="Email" type="email" autocomplete="username webauthn" autofocus />

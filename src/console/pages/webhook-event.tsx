@@ -12,6 +12,7 @@ import { ActionForm } from '../components/form.tsx'
 import { Details, EmptyState } from '../components/section.tsx'
 import { liveSecondsOf } from '../components/deliveries-table.tsx'
 import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
+import { withQuery } from '../forms.ts'
 import { redirectTo } from '../form-notices.ts'
 
 const WEBHOOKS = '/settings/webhooks'
@@ -28,7 +29,7 @@ export const webhookEvent = createApp()
         title: 'Webhook event',
         above: { [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' },
         heading: event.type,
-        ...(!isDeliveryFinal(event.status) && { refreshSeconds: REFRESH_SECONDS }),
+        refreshSeconds: isDeliveryFinal(event.status) ? undefined : REFRESH_SECONDS,
       },
       eventSection(c, delivery),
     )
@@ -63,7 +64,7 @@ function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
   const isOpen = !isDeliveryFinal(event.status)
   // A retry that starts soon cannot be sent before: see `reopenEvent`.
   const isSoon = isOpen && event.dueAt.getTime() < Date.now() + MINUTE_MS
-  const live = `${WEBHOOKS}/${event.id}/live${sent ? `?sent=${encodeURIComponent(sent)}` : ''}`
+  const live = withQuery(`${WEBHOOKS}/${event.id}/live`, { sent })
   return (
     <section
       aria-label="Event"
