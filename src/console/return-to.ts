@@ -1,5 +1,6 @@
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './console-context.ts'
+import { withQuery } from './forms.ts'
 
 /** Returns path and query of a console URL, otherwise null. Prevents open redirects. */
 export function safeReturnTo(text: string | undefined): string | null {
@@ -13,7 +14,7 @@ export function safeReturnTo(text: string | undefined): string | null {
 
 /** @param next the console page to show after signing in */
 export const redirectToSignIn = (c: ConsoleContext, next: string | null): Response =>
-  c.redirect(`/console/sign-in${next ? `?${new URLSearchParams({ next })}` : ''}`, 303)
+  c.redirect(withQuery('/console/sign-in', { next }), 303)
 
 /** Returns the console page that sent the form, according to the Referer header, if it is one of this service. */
 export function returnTo(c: ConsoleContext): string | null {

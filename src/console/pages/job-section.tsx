@@ -19,6 +19,8 @@ import {
 } from '../../platform/signing/signed-url.ts'
 import { ModeBadge, StatusBadge, Link, Notice, formatDuration } from '../components/text.tsx'
 import { ActionForm } from '../components/form.tsx'
+import { withQuery } from '../forms.ts'
+import { ownerOf } from '../playground-pictures.ts'
 import { jobErrorMessage } from '../error-messages.ts'
 import { may, mayInAllWorkspaces, pathOf, type ConsoleContext } from '../console-context.ts'
 import { jobTimeline, timesOf } from './job-timeline.tsx'
@@ -81,9 +83,7 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
           'Request ID':
             row.requestId !== null &&
             (hasLogEntry(c, row) ? (
-              <Link to={`/requests?${new URLSearchParams({ q: row.requestId })}`}>
-                {row.requestId}
-              </Link>
+              <Link to={withQuery('/requests', { q: row.requestId })}>{row.requestId}</Link>
             ) : (
               row.requestId
             )),
@@ -221,15 +221,10 @@ const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
 }
 
 /** Whether both input images can be used in a new job: not deleted, and no expired upload. */
-export function canRunAgain(
-  c: ConsoleContext,
-  { organisationId, modelImageUrl, garmentImageUrl }: JobWithEvent,
-): boolean {
-  const owner = { baseUrl: baseUrlOf(c), organisationId }
-  return [modelImageUrl, garmentImageUrl].every(
-    (url) => url !== null && uploadProblem(c.env, owner, url) === null,
+export const canRunAgain = (c: ConsoleContext, job: JobWithEvent): boolean =>
+  [job.modelImageUrl, job.garmentImageUrl].every(
+    (url) => url !== null && uploadProblem(c.env, ownerOf(c), url) === null,
   )
-}
 
 /** What submitted a job; undefined for jobs from before keys were stored. */
 export function keyName(apiKeyId: string | null, keys: NamedKey[]) {
@@ -247,10 +242,8 @@ const hasNoImages = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEv
 /** The URL of an input image; null for a scenario. Signs a new URL for an upload, since URLs expire. */
 function displayUrl(c: ConsoleContext, url: string | null): string | null {
   if (url === null || isScenario(url)) return null
-  const baseUrl = baseUrlOf(c)
-  const organisationId = c.var.membership.organisation.id
-  const key = uploadKeyOf(c.env, { baseUrl, organisationId }, url)
-  return key ? signedUrlForPage(c.env, baseUrl, key) : url
+  const key = uploadKeyOf(c.env, ownerOf(c), url)
+  return key ? signedUrlForPage(c.env, baseUrlOf(c), key) : url
 }
 
 const withoutQuery = (url: string | null) => url?.replace(/\?.*$/, '') ?? DELETED

@@ -16,6 +16,7 @@ import {
   type WebhookStatistics,
 } from '../../webhooks/webhook-statistics.ts'
 import { may, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { withQuery } from '../forms.ts'
 import { Chart, dayPeriod, hourPeriod } from '../components/chart.tsx'
 import { Link, formatCount } from '../components/text.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
@@ -131,12 +132,12 @@ function activityChart(c: ConsoleContext, { statistics, range }: Activity) {
 
 function errorTable({ statistics: { errors, failed }, since, selected }: Activity) {
   const jobsWith = (code: string) =>
-    `/jobs?${new URLSearchParams({
+    withQuery('/jobs', {
       status: 'failed',
       error: code,
       from: new Date(since).toISOString().slice(0, 10),
-      ...(selected && { workspace: selected.id }),
-    })}`
+      workspace: selected?.id,
+    })
   return (
     <Section id="errors-heading" title="Errors">
       {errors.length === 0 ? (
