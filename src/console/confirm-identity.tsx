@@ -68,19 +68,24 @@ async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<bool
 
 interface IdentityProps {
   user: SessionUser
+  /** Of the field of the password. */
   label: string
   prefix?: string
+  passwordName?: string
   autofocus?: boolean
 }
 
-/** The fields that `confirmIdentity` checks. */
-export const IdentityFields = ({ user, label, prefix = '', autofocus = false }: IdentityProps) => (
-  <>
-    {/* For password managers. */}
-    <input type="hidden" autocomplete="username" value={user.email} />
-    <CurrentPasswordField name={`${prefix}password`} label={label} autofocus={autofocus} />
-    {user.hasTwoFactor && (
-      <CodeField name={`${prefix}code`} label="Code of your authenticator app" />
-    )}
-  </>
-)
+/** The fields that `confirmIdentity` checks, with the same options. */
+export const IdentityFields = (props: IdentityProps) => {
+  const { user, label, prefix = '', passwordName = 'password', autofocus = false } = props
+  return (
+    <>
+      {/* For password managers. */}
+      <input type="hidden" autocomplete="username" value={user.email} />
+      <CurrentPasswordField name={prefix + passwordName} label={label} autofocus={autofocus} />
+      {user.hasTwoFactor && (
+        <CodeField name={`${prefix}code`} label="Code of your authenticator app" />
+      )}
+    </>
+  )
+}

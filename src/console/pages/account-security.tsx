@@ -3,12 +3,8 @@ import type { listSessions } from '../../users/sessions.ts'
 import { MAX_PASSKEYS } from '../../users/passkeys.ts'
 import type { PasskeyRow } from '../../platform/db/auth-schema.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import {
-  CodeField,
-  CurrentPasswordField,
-  NewPasswordField,
-  PasskeyInput,
-} from '../components/credential-fields.tsx'
+import { NewPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
+import { IdentityFields } from '../confirm-identity.tsx'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { Section, Table } from '../components/section.tsx'
 import { Timestamp } from '../components/text.tsx'
@@ -23,14 +19,12 @@ interface SecurityProps {
 }
 
 export const Security = ({ c, passkeys, sessions, state }: SecurityProps) => {
-  const { email, hasTwoFactor } = c.var.user
+  const { hasTwoFactor } = c.var.user
   return (
     <>
       <Section id="password-heading" title="Password" card>
         <PostForm action="/console/account/password" state={state}>
-          <input type="hidden" autocomplete="username" value={email} />
-          <CurrentPasswordField name="current" label="Current password" />
-          {hasTwoFactor && <CodeField label="Code of your authenticator app" />}
+          <IdentityFields user={c.var.user} label="Current password" passwordName="current" />
           <NewPasswordField
             label="New password"
             consequence="You will be signed out everywhere else."
