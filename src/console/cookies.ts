@@ -50,7 +50,6 @@ export const choiceCookie = <Value extends string>(name: string, values: readonl
 
 export const THEMES = ['light', 'dark', 'system'] as const
 
-/** The mode whose data the console shows. */
 export const chosenMode = choiceCookie('try-on.mode', MODES)
 export const chosenTheme = choiceCookie('try-on.theme', THEMES)
 

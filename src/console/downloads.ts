@@ -51,10 +51,7 @@ export async function* rowsOf<Row, Cursor>(
   yield [['There are more rows. Select fewer with the filters.']]
 }
 
-/**
- * An export as a download.
- * @param name of the file, without date and extension
- */
+/** An export as a download. @param name of the file, without date and extension */
 export function exportResponse(
   c: ConsoleContext,
   file: ReadableStream<Uint8Array> | string,

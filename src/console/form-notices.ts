@@ -16,7 +16,6 @@ type Text = string | ((c: ConsoleContext, detail: string) => string)
 const SECRET_OVERLAP =
   'For 24 hours, deliveries are signed with both the new and the previous secret.'
 
-/** The texts by the name of the notice. */
 const TEXTS = {
   auto_reload_saved: 'Auto-reload settings saved.',
   payment_not_discarded:
@@ -117,10 +116,7 @@ export function redirectWithNotice(c: ConsoleContext, page: string, name: Notice
   return c.redirect(page, 303)
 }
 
-/**
- * The response to a form that succeeded: shows a page of the organisation.
- * @param detail what the text of the notice takes
- */
+/** The same for a page of the organisation. @param detail what the text of the notice takes */
 export function redirectTo(
   c: ConsoleContext,
   page: string,

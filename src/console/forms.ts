@@ -57,10 +57,7 @@ export const textsOf = (fields: object): Record<string, string> =>
     ),
   )
 
-/**
- * Shows a use case's validation error as an error of the whole form.
- * @throws every other error
- */
+/** Shows a use case's validation error as an error of the whole form. @throws every other error */
 export function formStateOf(error: unknown, values: Record<string, string> = {}): FormState {
   if (!(error instanceof AppError) || error.code !== 'validation_error') throw error
   return { errors: { '': error.message }, values }

@@ -2,24 +2,21 @@
 import { z } from 'zod'
 import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE, type Mode } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { idParameter } from './forms.ts'
+import { idParameter, parameter } from './forms.ts'
 import type { JobSearchFilter } from '../jobs/reports/search.ts'
 
 /** The minimum length of a part of an id. */
 const MIN_ID_PART = 6
 const PREFIX = 'job_'
 
-const Day = z.iso.date()
-
-/** Ignores invalid filters: users may edit the URL. */
 export const JobListQuery = z.object({
-  q: z.string().trim().toLowerCase().max(100).optional().catch(undefined),
-  status: z.enum(JOB_STATUSES).optional().catch(undefined),
+  q: parameter(z.string().trim().toLowerCase().max(100)),
+  status: parameter(z.enum(JOB_STATUSES)),
   workspace: idParameter('ws'),
-  error: z.enum(JOB_ERROR_CODES).optional().catch(undefined),
+  error: parameter(z.enum(JOB_ERROR_CODES)),
   key: z.literal(SUBMITTED_IN_CONSOLE).or(idParameter('key')),
-  from: Day.optional().catch(undefined),
-  to: Day.optional().catch(undefined),
+  from: parameter(z.iso.date()),
+  to: parameter(z.iso.date()),
 })
 export type JobListQuery = z.infer<typeof JobListQuery>
 

@@ -61,8 +61,7 @@ const passkeys = createApp()
   })
 
   .post('/', requireRecentSignIn, async (c) => {
-    const form = await readForm(c, NewPasskey, accountPage)
-    const { passkey_name: passkeyName, credential } = form
+    const { passkey_name: passkeyName, credential } = await readForm(c, NewPasskey, accountPage)
     const challenge = await takePasskeyChallenge(c, 'add', c.var.user.id)
     const passkey = { name: passkeyName, origin: passkeyOrigin(c), credential }
     const result =
@@ -86,10 +85,8 @@ const passkeys = createApp()
     return showTab(c, 'security', 'passkey_renamed')
   })
   .post('/:passkeyId/remove', requireRecentSignIn, async (c) => {
-    const isRemoved = await removePasskey({
-      ...requestOf(c),
-      passkeyId: c.req.param('passkeyId'),
-    })
+    const passkeyId = c.req.param('passkeyId')
+    const isRemoved = await removePasskey({ ...requestOf(c), passkeyId })
     if (!isRemoved) throw new AppError('not_found')
     sendSecurityEmail(c, c.var.user.email, 'passkey_removed')
     return showTab(c, 'security', 'passkey_removed')

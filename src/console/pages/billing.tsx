@@ -72,8 +72,7 @@ export const billing = createApp()
     return redirectToPayment(c, payment)
   })
   .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
-    const form = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
-    const { charge, at, ...order } = form
+    const { charge, at, ...order } = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
     const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
     const changing = changePlan({ ...buyerOf(c), ...order, confirmed })
     const change = await orFailedForm(c, 'plan', changing)
@@ -114,11 +113,9 @@ const outdatedForm = (c: ConsoleContext, form: BillingForm) =>
 
 /** The result of a use case. @throws HTTPException whose response is Billing with the error of the use case */
 async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result: Promise<Result>) {
-  try {
-    return await result
-  } catch (error) {
+  return result.catch(async (error: unknown) => {
     throw new HTTPException(422, { res: await failedForm(c, form, error) })
-  }
+  })
 }
 
 /** @throws every error that is not for the user */

@@ -55,10 +55,7 @@ async function storedThumbnail(c: ConsoleContext, jobId: string): Promise<Respon
   return c.body(object.body, 200, { ...headers, 'Content-Type': 'image/jpeg' })
 }
 
-/**
- * The result as a file with a name.
- * @throws AppError not_found without a result
- */
+/** The result as a file with a name. @throws AppError not_found without a result */
 export async function downloadResponse(c: ConsoleContext, job: JobWithEvent): Promise<Response> {
   const { format, key } = outputOf(job)
   const object = await c.env.IMAGES.get(key)

@@ -44,14 +44,10 @@ export const signUp = createApp()
   .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
   .post('/sign-up', requireMailSetUp, async (c) => {
     const schema = SignUp(settingsOf(c.env).allowFreeEmail)
-    const { email: address, password, organisation } = await readForm(c, schema, signUpPage)
-    const values = { email: address, organisation }
-    const problem = await passwordProblem({
-      env: c.env,
-      password,
-      email: address,
-      names: [organisation],
-    })
+    const { password, ...values } = await readForm(c, schema, signUpPage)
+    const { email: address, organisation } = values
+    const names = [organisation]
+    const problem = await passwordProblem({ env: c.env, password, email: address, names })
     if (problem) return signUpPage(c, { errors: { password: problem }, values })
     await limitMail(c, 'verification', address)
     const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
