@@ -105,7 +105,6 @@ const JobSearch = ({ c }: { c: ConsoleContext }) => {
       to="/jobs"
       query={{}}
       search={{ label: 'Find a job by its ID', placeholder: 'job_…', maxlength: 64 }}
-      selects={[]}
       submit="Find job"
     />
   )

@@ -176,27 +176,28 @@ interface FiltersProps {
   query: object
   /** The field `q`, for a list that is searched. */
   search?: { label: string; maxlength?: number; placeholder?: string }
-  selects: (false | [name: string, label: string, options: Options])[]
+  /** The label and the options of each field, by its name. */
+  selects?: Record<string, false | [label: string, options: Options]>
   /** The text of the button. */
   submit?: string
   /** Filters that are used rarely. */
   children?: Child
 }
 
-export const Filters = ({ to, query, search, selects, submit, children }: FiltersProps) => {
+export const Filters = ({ to, query, search, selects = {}, submit, children }: FiltersProps) => {
   const values = fieldsOf(query)
   return (
     <search>
       <form method="get" action={useContext(OrganisationPath) + to} class="filters">
         {search && <SearchField {...search} value={values['q']} />}
-        {selects.map(
-          (select) =>
+        {Object.entries(selects).map(
+          ([name, select]) =>
             select && (
               <FilterSelect
-                name={select[0]}
-                label={select[1]}
-                value={values[select[0]]}
-                options={select[2]}
+                name={name}
+                label={select[0]}
+                value={values[name]}
+                options={select[1]}
               />
             ),
         )}

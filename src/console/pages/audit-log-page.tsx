@@ -59,10 +59,10 @@ export const auditLog = createApp()
         <Filters
           to={PATH}
           query={query}
-          selects={[
-            ['action', 'Action', AUDIT_ACTIONS.map((value) => [value, ACTION_LABELS[value]])],
-            ['actor', 'Actor', isListed ? actors : [actor, ...actors]],
-          ]}
+          selects={{
+            action: ['Action', AUDIT_ACTIONS.map((value) => [value, ACTION_LABELS[value]])],
+            actor: ['Actor', isListed ? actors : [actor, ...actors]],
+          }}
         />
         {entries.length === 0 ? (
           <NoRows to={PATH} query={query} noMatch="No matching entries" none="No entries" />

@@ -92,14 +92,13 @@ export const credits = createApp()
             <Filters
               to={PATH}
               query={filter}
-              selects={[
-                [
-                  'kind',
+              selects={{
+                kind: [
                   'Type',
                   Object.entries(KIND_FILTERS).map(([name, { label }]) => [name, label]),
                 ],
-                ['month', 'Month', page.months.map(({ month }) => [month, monthName(month)])],
-              ]}
+                month: ['Month', page.months.map(({ month }) => [month, monthName(month)])],
+              }}
               submit="Apply"
             />
             <Link to={withQuery(`${PATH}/ledger.csv`, filter)}>Download CSV</Link>

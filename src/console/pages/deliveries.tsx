@@ -139,11 +139,11 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
         to={PATH}
         query={query}
         search={{ label: 'Job or event ID' }}
-        selects={[
-          ['status', 'Status', EVENT_STATUSES],
-          ['type', 'Type', EVENT_TYPES],
-          receivers.length > 1 && ['endpoint', 'Endpoint', receivers],
-        ]}
+        selects={{
+          status: ['Status', EVENT_STATUSES],
+          type: ['Type', EVENT_TYPES],
+          endpoint: receivers.length > 1 && ['Endpoint', receivers],
+        }}
       />
       {failed > 0 && <ResendFailed query={query} failed={failed} />}
       {isUnknownSearch(query) ? (

@@ -120,13 +120,9 @@ const JobFilters = ({ query, keys, workspaces }: ListedJobs) => {
       to="/jobs"
       query={query}
       search={{ label: 'Job ID', maxlength: 100, placeholder: 'Complete ID or a part' }}
-      selects={[
-        [
-          'status',
-          'Status',
-          JOB_STATUSES.map((status) => [status, STATUS_LABELS[status] ?? status]),
-        ],
-      ]}
+      selects={{
+        status: ['Status', JOB_STATUSES.map((status) => [status, STATUS_LABELS[status] ?? status])],
+      }}
       submit="Search"
     >
       <details open={isExpanded || undefined}>

@@ -62,16 +62,15 @@ export const requests = createApp()
           to={PAGE}
           query={query}
           search={{ label: 'Request ID or job ID', maxlength: 255 }}
-          selects={[
-            ['status', 'Status', STATUS_CLASSES],
-            ['code', 'Error code', LOGGED_CODES],
-            ['route', 'Route', ROUTES],
-            [
-              'key',
+          selects={{
+            status: ['Status', STATUS_CLASSES],
+            code: ['Error code', LOGGED_CODES],
+            route: ['Route', ROUTES],
+            key: [
               'API key',
               log.keys.map(({ id, name, lastFour }) => [id, `${name} (${lastFour})`]),
             ],
-          ]}
+          }}
         />
         {log.requests.length === 0
           ? noRequests(c, query, log)
