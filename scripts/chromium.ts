@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 
 const INSTALL_PATHS = [
+  // Without the windows and the profile of a desktop, a page takes a quarter of the CPU time.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

@@ -188,7 +188,7 @@ async function runBrowser(files: readonly string[], shard: Shard, output: Output
   if (!chromiumPath()) {
     console.error(`
   ${process.env['CI'] ? 'ERROR' : 'WARNING'}: Chromium was not found, so the browser tests did not run.
-  Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test
+  Install it (Debian: apt-get install chromium-headless-shell) or set its path: CHROMIUM=/path/to/chromium npm test
 `)
     const failures = process.env['CI'] ? [{ name: 'Chromium was not found.' }] : []
     return { passed: 0, skipped: 0, failures }
