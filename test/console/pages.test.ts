@@ -105,7 +105,7 @@ describe('the playground', () => {
       model_upload: person.body.url ?? '',
       garment_upload: shirt.body.url ?? '',
     })
-    expect(await finished(clientOf(testKey), jobId, 500)).toMatchObject({ status: 'completed' })
+    expect(await finished(clientOf(testKey), jobId, 1_500)).toMatchObject({ status: 'completed' })
     expect(upstream.seen()).toEqual([])
     const { html } = await browser.get(`/console/jobs/${jobId}`)
     expect(html).toContain('alt="Model image"')
