@@ -39,9 +39,7 @@ try {
   const orgId = /org_\w+/.exec(page.url())?.[0] ?? ''
   const ids = await createData(page, orgId, key)
   for (const mode of ['live', 'test'] as const) {
-    await page.goto(`/console/${orgId}`)
-    await page.getByRole('button', { name: mode === 'live' ? 'Live' : 'Test', exact: true }).click()
-    await page.waitForLoadState()
+    await switchTo(page, orgId, mode)
     for (const path of [...ORGANISATION_PAGES, '/billing#plan', '/billing#payments']) {
       // Most pages look the same in both modes.
       if (mode === 'test' && path !== '' && path !== '/playground') continue
@@ -57,7 +55,13 @@ try {
 }
 console.log(`${count} screenshots in ${FOLDER}`)
 
-/** Jobs, requests, a delivery and payments. @returns the ids in the addresses of pages */
+async function switchTo(page: Page, orgId: string, mode: 'live' | 'test'): Promise<void> {
+  await page.goto(`/console/${orgId}`)
+  await page.getByRole('button', { name: mode === 'live' ? 'Live' : 'Test', exact: true }).click()
+  await page.waitForLoadState()
+}
+
+/** Jobs, requests, a delivery, payments, a member and an endpoint. @returns the ids in the addresses of pages */
 async function createData(page: Page, orgId: string, key: string): Promise<Record<string, string>> {
   const headers = { Authorization: `Bearer ${key}` }
   const url = 'https://test.invalid/model.jpg'
@@ -77,6 +81,7 @@ async function createData(page: Page, orgId: string, key: string): Promise<Recor
       VALUES ('${newId('job')}', '${orgId}', ${workspace}, 'live', '${ending?.status}', ${ending?.code},
         ${ending?.format}, 'console', '${url}', '${url}', '', ${at}, ${at + 1_200}, ${at + 5_400}, 4200, 0);`
   })
+  const userId = newId('usr')
   const payment = (status: string, more: string) =>
     `INSERT INTO payments (id, organisation_id, kind, status, credits, amount, currency, provider, created_at, checked_at,
         paid_at, failure)
@@ -86,21 +91,34 @@ async function createData(page: Page, orgId: string, key: string): Promise<Recor
       ...jobs,
       payment('paid', `${now}, NULL`),
       payment('failed', `NULL, 'The card was declined.'`),
+      `INSERT INTO users (id, name, email, email_verified, created_at, updated_at)
+        VALUES ('${userId}', 'Second member', 'member@${orgId}.example', 1, ${now}, ${now});`,
+      `INSERT INTO members (organisation_id, user_id, role, created_at)
+        VALUES ('${orgId}', '${userId}', 'developer', ${now});`,
       `UPDATE organisations SET plan = 'growth', rate_limit_per_minute = 300;`,
       `INSERT INTO billing_accounts (organisation_id, provider, customer_id, payment_method, subscription_id,
           subscription_status, period_end)
         VALUES ('${orgId}', 'sandbox', 'cus_1', 'Visa •••• 4242', 'sub_1', 'active', ${now + 480 * HOUR_MS});`,
     ].join('\n'),
   )
+  await switchTo(page, orgId, 'test')
+  await page.goto(`/console/${orgId}/settings/webhooks/endpoints/new`)
+  await page.getByLabel('Name').fill('Order system')
+  await page.getByLabel('URL').fill('https://example.com/hook')
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  await page.getByText('Endpoint added.').waitFor()
   const idOn = async (path: string, pattern: RegExp) => {
     await page.goto(`/console/${orgId}${path}`)
-    return pattern.exec(await page.content())?.[1] ?? 'none'
+    const id = pattern.exec(await page.content())?.[1]
+    if (!id) throw new Error(`${path} has no link to ${pattern.source}`)
+    return id
   }
   return {
     ':jobId': testJob,
     ':eventId': testJob.replace('job_', 'evt_'),
     ':keyId': await idOn('/settings/api-keys', /api-keys\/(key_\w+)/),
-    ':userId': await idOn('/settings/team', /members\/(usr_\w+)/),
+    ':userId': userId,
+    ':id': await idOn('/settings/webhooks', /endpoints\/(we_\w+)/),
     ':requestId': await idOn('/requests', /requests\/([\w-]+)\?/),
   }
 }
