@@ -156,6 +156,7 @@ async function update(
  * @param beforeId the last payment of the previous page
  * @returns `account`: undefined before the first payment; `autoReloadSpent`: the automatic payments in this
  *   month (UTC), minor units
+ * @throws AppError not_found
  */
 export async function readBilling(
   request: OrganisationRequest & { beforeId?: string | undefined },
@@ -194,6 +195,7 @@ export async function openPortal({
 /**
  * Reads the stored payment method from the provider, which may have changed in its portal. For the
  * permission `billing`.
+ * @throws AppError not_found
  * @throws PaymentError
  */
 export async function refreshPaymentMethod(request: OrganisationRequest): Promise<void> {

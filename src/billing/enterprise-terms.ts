@@ -28,6 +28,7 @@ const REPAIR_AFTER_MS = 10 * 60_000
  * Sets the terms of an organisation with the plan `enterprise` and its own rate limit, effective
  * immediately, and grants the credits of the current month. A subscription ends with its period. May be
  * repeated. For operators.
+ * @throws AppError not_found
  * @throws PaymentError when the subscription's provider cannot be reached; nothing is changed then
  */
 export async function setEnterpriseTerms(

@@ -81,6 +81,7 @@ export async function recordCustomer(
 /**
  * Reads a payment. Asks the provider about an open one, one reader at a time. For the permission `billing`.
  * @returns the stored payment when the provider cannot be reached
+ * @throws AppError not_found
  */
 export async function readPayment(
   request: OrganisationRequest & { paymentId: string },
@@ -108,6 +109,7 @@ export const isDiscardable = (payment: PaymentRow): boolean =>
 /**
  * Closes the page of an open payment, which is then expired. A payment that was paid meanwhile stays paid.
  * For the permission `billing`.
+ * @throws AppError not_found
  * @throws PaymentError
  */
 export async function discardPayment(

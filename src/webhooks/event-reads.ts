@@ -92,7 +92,10 @@ export interface EndpointOutcome {
   failedAt: Date | null
 }
 
-/** The latest success and failure of each receiver, among the latest events of the organisation. */
+/**
+ * The latest success and failure of each receiver, among the latest events of the organisation.
+ * @throws AppError not_found
+ */
 export async function listEndpointOutcomes(
   request: OrganisationRequest,
 ): Promise<EndpointOutcome[]> {
@@ -167,7 +170,10 @@ export interface AttemptDetails {
   request: Awaited<ReturnType<typeof recreateRequest>>
 }
 
-/** An event with its attempts, the latest first, and the requests that were sent. */
+/**
+ * An event with its attempts, the latest first, and the requests that were sent.
+ * @throws AppError not_found
+ */
 export async function readDelivery({ eventId, ...request }: EventRequest): Promise<{
   source: RequestSource
   attempts: AttemptDetails[]
@@ -186,7 +192,10 @@ export async function readDelivery({ eventId, ...request }: EventRequest): Promi
   return { source, attempts: await Promise.all(attempts) }
 }
 
-/** The attempts at delivering an event, in order; none when the organisation has no such event. */
+/**
+ * The attempts at delivering an event, in order; none when the organisation has no such event.
+ * @throws AppError not_found
+ */
 export async function listAttempts({
   eventId,
   ...request

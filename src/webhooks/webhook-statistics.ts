@@ -24,6 +24,7 @@ export interface WebhookStatistics {
 /**
  * The events of jobs that were created since `since` (ms) in one mode, of one workspace or of all that the
  * member may access. For the permission `jobs`.
+ * @throws AppError not_found
  */
 export async function readWebhookStatistics(
   request: OrganisationRequest & { mode: Mode; since: number; workspaceId?: string | undefined },

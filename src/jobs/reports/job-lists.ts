@@ -111,6 +111,7 @@ const MAX_JOBS = 50
 /**
  * The jobs with these ids, newest first. Skips jobs that are deleted or that the member may not access.
  * For the permission `jobs`.
+ * @throws AppError not_found
  */
 export async function findJobs({
   jobIds,

@@ -61,6 +61,7 @@ interface Selection {
 
 /**
  * The statistics of one workspace, or of all that the member may access. For the permission `jobs`.
+ * @throws AppError not_found
  */
 export async function readStatistics(
   request: OrganisationRequest & {

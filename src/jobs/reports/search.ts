@@ -63,7 +63,10 @@ export interface SearchPage {
 
 export type ListRequest = OrganisationRequest & { filter: JobSearchFilter }
 
-/** The search of a member, limited to the workspaces that they may access. */
+/**
+ * The search of a member, limited to the workspaces that they may access.
+ * @throws AppError not_found
+ */
 export async function searchOf({ filter, ...request }: ListRequest): Promise<JobSearch> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
@@ -76,7 +79,10 @@ export type FoundPage = SearchPage & Matches
 const MANY_MATCHES = 100
 const counts = new RecentValues<Matches>({ ttlMs: 60_000, maxEntries: 500 })
 
-/** One page, and the number of matches. From 100 matches on, the number may be a minute old. */
+/**
+ * One page, and the number of matches. From 100 matches on, the number may be a minute old.
+ * @throws AppError not_found
+ */
 export async function readJobList({
   cursor,
   limit,

@@ -62,6 +62,7 @@ const recentNames = new RecentValues<Map<string, string>>(CACHE)
  * repeated requests do not count the jobs of today again. For members who may read jobs.
  * @param withNames whether to read the names of the API keys
  * @returns `isComplete`: false when there are too many jobs that cron has not counted
+ * @throws AppError not_found
  */
 export async function readUsage({
   mode,

@@ -73,6 +73,7 @@ type ListRequest = OrganisationRequest & {
 
 /**
  * A page of deliveries. It reads a bounded number of events, so it can be short although older events match.
+ * @throws AppError not_found
  */
 export async function listDeliveries(request: ListRequest): Promise<DeliveriesPage> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
@@ -140,7 +141,7 @@ export async function findFailedEvents(env: Env, organisationId: string, filter:
   return rows.map(({ id }) => id)
 }
 
-/** How many failed events of a filter can be sent again. */
+/** How many failed events of a filter can be sent again. @throws AppError not_found */
 export async function countFailedDeliveries({
   filter,
   ...request

@@ -20,6 +20,7 @@ const RESENT_PER_SECOND = 10
  * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
  * For developers.
  * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
+ * @throws AppError not_found
  */
 export async function resendEvent(
   request: OrganisationRequest & { eventId: string },
@@ -46,6 +47,7 @@ export async function resendEvent(
  * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled
  * endpoints fail again without an attempt. For developers.
  * @returns how many events are sent again
+ * @throws AppError not_found
  */
 export async function resendFailedEvents(
   request: OrganisationRequest & { filter: DeliveryFilter },

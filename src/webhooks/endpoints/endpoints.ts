@@ -43,7 +43,10 @@ export type EndpointRequest = OrganisationRequest & { endpointId: string }
 /** What members choose for an added endpoint. */
 export type EndpointSettings = Pick<EndpointRow, 'name' | 'url' | 'types' | 'mode'>
 
-/** The default endpoint, then the added ones, oldest first. For members who may read deliveries. */
+/**
+ * The default endpoint, then the added ones, oldest first. For members who may read deliveries.
+ * @throws AppError not_found
+ */
 export async function listEndpoints(
   request: OrganisationRequest,
 ): Promise<[defaultEndpoint: EndpointRow, ...added: EndpointRow[]]> {
@@ -54,20 +57,26 @@ export async function listEndpoints(
   return first ? [defaultEndpoint, first, ...others] : [defaultEndpoint]
 }
 
-/** The added endpoints, oldest first. For members who may read deliveries. */
+/**
+ * The added endpoints, oldest first. For members who may read deliveries.
+ * @throws AppError not_found
+ */
 export async function listAddedEndpoints(request: OrganisationRequest): Promise<EndpointRow[]> {
   await requirePermission(request, 'jobs')
   const rows = await endpointsOf(request.env, request.organisationId)
   return rows.filter((row) => row.id !== DEFAULT_ENDPOINT && isVisible(request.actor, row))
 }
 
-/** The failures of endpoints, by their `receiver`. For members who may read deliveries. */
+/**
+ * The failures of endpoints, by their `receiver`. For members who may read deliveries.
+ * @throws AppError not_found
+ */
 export async function listFailures(request: OrganisationRequest): Promise<FailingReceiverRow[]> {
   await requirePermission(request, 'jobs')
   return failingReceiversOf(request.env, request.organisationId)
 }
 
-/** An endpoint. For members who may read deliveries. */
+/** An endpoint. For members who may read deliveries. @throws AppError not_found */
 export async function readEndpoint(request: EndpointRequest): Promise<EndpointRow> {
   await requirePermission(request, 'jobs')
   return find(request)
@@ -109,6 +118,7 @@ export async function addEndpoint(
 /**
  * Changes an added endpoint. Events that wait for delivery keep their URL. Saving an endpoint
  * deletes the record of its failures. For developers.
+ * @throws AppError not_found
  */
 export async function updateEndpoint({
   change,
@@ -132,6 +142,7 @@ export async function updateEndpoint({
  * Changes the URL of the default endpoint, for new jobs. Saving it deletes the record of its
  * failures. For developers.
  * @param url null: jobs without a URL of their own have none
+ * @throws AppError not_found
  */
 export async function setDefaultUrl({
   url,
@@ -152,6 +163,7 @@ export async function setDefaultUrl({
 
 /**
  * Deletes an added endpoint. Its undelivered events fail without a further attempt. For developers.
+ * @throws AppError not_found
  */
 export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
   await requireUnlimited(request, 'develop')
@@ -165,6 +177,7 @@ export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
  * Creates a new secret. For `SECRET_OVERLAP_MS`, deliveries are signed with the previous one as well, so
  * that receivers can switch at any time. For developers.
  * @returns the new secret in plain text
+ * @throws AppError not_found
  */
 export async function rotateSecret(request: EndpointRequest): Promise<string> {
   await requireUnlimited(request, 'develop')
@@ -179,7 +192,7 @@ export async function rotateSecret(request: EndpointRequest): Promise<string> {
   return secret
 }
 
-/** Returns the secret in plain text. For developers. */
+/** Returns the secret in plain text. For developers. @throws AppError not_found */
 export async function revealSecret(request: EndpointRequest): Promise<string> {
   await requireUnlimited(request, 'develop')
   const { env, organisationId } = request

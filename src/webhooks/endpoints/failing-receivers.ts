@@ -24,6 +24,7 @@ export type FailingReceiver = FailingReceiverRow & { name: string }
  * The receivers whose latest deliveries failed, also the disabled ones. For members who may read
  * deliveries. Members who are limited to workspaces see the organisation's endpoints: other receivers can be
  * those of jobs of other workspaces.
+ * @throws AppError not_found
  */
 export async function listFailingReceivers(
   request: OrganisationRequest,
@@ -44,6 +45,7 @@ export async function listFailingReceivers(
 /**
  * Enables a receiver and deletes the record of its failures. For developers.
  * @param receiver the id of an endpoint, or the origin of a URL that only jobs have
+ * @throws AppError not_found
  */
 export async function enableReceiver(
   request: OrganisationRequest & { receiver: string },
