@@ -62,16 +62,24 @@ export class MemoryBudget {
       if (each.holder.expiresAt <= now) this.#reservations.delete(each)
     }
     for (const reservation of this.#waiting) {
-      const reserved = [...this.#reservations]
-      const used = reserved.reduce((sum, { bytes }) => sum + bytes, 0)
-      if (used + JOB_BYTES > this.#bytes) return
-      const { organisationId } = reservation.holder
-      if (reserved.some((each) => each.isOpen && each.holder.organisationId === organisationId)) {
-        continue
-      }
+      if (this.#used() + JOB_BYTES > this.#bytes) return
+      if (this.#hasOpen(reservation.holder.organisationId)) continue
       this.#waiting.delete(reservation)
       this.#reservations.add(reservation)
     }
+  }
+
+  #used(): number {
+    let used = 0
+    for (const { bytes } of this.#reservations) used += bytes
+    return used
+  }
+
+  #hasOpen(organisationId: string): boolean {
+    for (const each of this.#reservations) {
+      if (each.isOpen && each.holder.organisationId === organisationId) return true
+    }
+    return false
   }
 }
 

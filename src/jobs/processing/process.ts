@@ -92,7 +92,10 @@ export async function giveUpJob(message: JobMessage & { env: Env }): Promise<voi
   if ((await findJob(env, jobId))?.status === 'pending') return
   const seenAt = Date.now()
   const { claimed, found } = await claimJob(message)
-  if (!claimed) return void (await skipUnclaimed(env, jobId, found, seenAt))
+  if (!claimed) {
+    await skipUnclaimed(env, jobId, found, seenAt)
+    return
+  }
   addLogFields(idsOf(claimed))
   const { errorCode, failureReason, failureAudience } = claimed
   const latest =

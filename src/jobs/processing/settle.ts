@@ -102,6 +102,9 @@ async function wakeWaiters(env: Env, organisationId: string, jobs: JobRow[]): Pr
 
 async function queueEvents(env: Env, organisationId: string, eventIds: string[]): Promise<void> {
   const messages = eventIds.map((eventId) => ({ body: { eventId, organisationId } }))
-  if (messages.length === 1 && messages[0]) return void (await env.WEBHOOKS.send(messages[0].body))
+  if (messages.length === 1 && messages[0]) {
+    await env.WEBHOOKS.send(messages[0].body)
+    return
+  }
   for (const batch of batchesOf(messages)) await env.WEBHOOKS.sendBatch(batch)
 }
