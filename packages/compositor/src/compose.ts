@@ -86,6 +86,7 @@ export async function compose(
   )
   if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes, body.size)
   const covered = coverage(layers, order)
+  await pause()
   const grain = grainIn(photo, parsing)
   await pause()
   await uncover(photo, plan, parsing, perception.pose)
