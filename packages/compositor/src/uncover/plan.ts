@@ -189,9 +189,8 @@ function underTop(scene: Scene, x: number, y: number, label: number): number {
   if (label !== LABEL.top) return BECOMES.keep
   const { torso } = scene
   if (scene.arms.some((arm) => isIn(arm, x, y))) return BECOMES.skin
-  // Below the new hem, which can be higher at the sides, a dress serves as the skirt.
-  if (torso.dressed && y > Math.min(hemAt(scene, x), sideHemAt(scene, x)) - EDGE)
-    return BECOMES.keep
+  // Below the new hem a dress serves as the skirt.
+  if (torso.dressed && y > hemAt(scene, x) - EDGE) return BECOMES.keep
   return trunk(scene, x, y)
 }
 
@@ -228,19 +227,15 @@ function gapAllowed({ torso, extent }: Scene): number {
   return strip < STRIP.height * (torso.hipY - torso.shoulderY) ? Math.max(0, strip) + STRIP.more : 0
 }
 
-/** The height of the garment's hem at the column, without its sleeves. */
+/** The height of the garment's hem at the column, without its sleeves. It can be higher at the hips. */
 function hemAt(scene: Scene, x: number): number {
   const { torso } = scene
   const [left, right] = torso.span(torso.waistY)
   const ends = HEM_ENDS * (right - left)
-  return hemNear(scene, Math.min(Math.max(x, left + ends), right - ends))
-}
-
-/** The garment's last row at the hips; Infinity beside them, where sleeves hang. */
-function sideHemAt(scene: Scene, x: number): number {
-  const { torso } = scene
-  const [left, right] = torso.span(torso.hipY)
-  return x > left && x < right ? Math.max(torso.waistY, hemNear(scene, x)) : Infinity
+  const inner = hemNear(scene, Math.min(Math.max(x, left + ends), right - ends))
+  const [leftHip, rightHip] = torso.span(torso.hipY)
+  if (!(x > leftHip && x < rightHip)) return inner
+  return Math.min(inner, Math.max(torso.waistY, hemNear(scene, x)))
 }
 
 /** The garment's last row in the column, or in the nearest one that it reaches. */
