@@ -113,9 +113,11 @@ const outdatedForm = (c: ConsoleContext, form: BillingForm) =>
 
 /** The result of a use case. @throws HTTPException whose response is Billing with the error of the use case */
 async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result: Promise<Result>) {
-  return result.catch(async (error: unknown) => {
+  try {
+    return await result
+  } catch (error) {
     throw new HTTPException(422, { res: await failedForm(c, form, error) })
-  })
+  }
 }
 
 /** @throws every error that is not for the user */
