@@ -1,4 +1,7 @@
 // Sends requests that cause the errors of /v1.
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import type { Service } from './service.ts'
 
 interface Provoked {
@@ -25,6 +28,16 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
   const shop = await service.newOrganisation()
   const key = shop.api_keys.test
   const upload = (body: string) => send(key, 'POST', '/uploads', { body })
+  // The service responds to the announced size. Were the body on its way, writing it could fail before that is read.
+  const announce = async (path: string, bytes: number): Promise<Provoked> => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Length': bytes }
+    const announced = request(`${service.url}/v1${path}`, { method: 'POST', headers })
+    announced.flushHeaders()
+    const [response] = (await once(announced, 'response')) as [IncomingMessage]
+    const body = await json(response)
+    announced.destroy()
+    return { status: response.statusCode ?? 0, body }
+  }
   const [other, broke, suspended, limited] = await Promise.all([
     service.newOrganisation(),
     service.newOrganisation({ credits: 0 }),
@@ -55,13 +68,11 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
   const hook = { ...IMAGES, webhook_url: `${service.url}/nowhere` }
   const { job_id: delivering = '' } = (await submit(key, hook, { Prefer: 'wait=20' })).body
   const delivery = `/webhook-deliveries/${delivering.replace('job', 'evt')}`
-  const tooLarge = { padding: 'x'.repeat(70_000) }
-  const tooLargeFile = 'x'.repeat(10 * 1024 * 1024 + 1)
 
   return {
     not_found: await send(key, 'GET', delivery.replace('evt', 'job')),
     delivery_in_progress: await send(key, 'POST', `${delivery}/resend`),
-    payload_too_large: await submit(key, tooLarge),
+    payload_too_large: await announce('/tryon', 70_000),
     'createWebhookEndpoint validation_error': await change('POST', endpoints, {}),
     'updateWebhookEndpoint validation_error': await change('PATCH', endpoint, { status: '' }),
     'sendTestEvent validation_error': await change('POST', `${endpoint}/test`, {}),
@@ -78,8 +89,7 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
     'submitTryOn validation_error': await submit(key, {
       garment_image_url: IMAGES.garment_image_url,
     }),
-    // The service responds before it has read the file. Now and then, fetch reports that it could not send the rest.
-    'uploadImage payload_too_large': await upload(tooLargeFile).catch(() => upload(tooLargeFile)),
+    'uploadImage payload_too_large': await announce('/uploads', 10 * 1024 * 1024 + 1),
     'uploadImage validation_error': await upload('GIF89a'),
     'getUsage validation_error': await send(key, 'GET', '/usage?from=2020-01-01'),
     'listJobs validation_error': await send(key, 'GET', '/jobs?limit=101'),
