@@ -62,7 +62,7 @@ export async function compose(
   const small = shrink(photo, ANALYSIS_SIDE)
   const before = small === photo ? { ...photo, data: photo.data.slice() } : small
   const seen = await perceiver.perceive(before)
-  const reason = unfit(seen)
+  const reason = unfit(seen, garment.kind)
   if (reason) throw new CompositionError('person_not_found', reason)
   const lab = toLab(before)
   await pause()

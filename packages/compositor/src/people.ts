@@ -1,8 +1,9 @@
 // Evidence that a picture shows one person who can be dressed. MoveNet always returns one body: it mixes the
 // joints of several people, and a shirt alone looks like shoulders to it.
+import type { Garment } from './garment.ts'
 import { isSeen } from './limb.ts'
 import { distance, middle } from './lines.ts'
-import type { Perception } from './perception.ts'
+import { isConfident, type Joint, type Perception } from './perception.ts'
 import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
@@ -13,9 +14,11 @@ const A_BODY = 0.56
 const SIDEWAYS = 0.3
 /** The cosine of the torso's tilt. */
 const UPRIGHT = 0.75
+/** How far below the hips a knee is, in lengths of the torso: at least 0.65 of 35 people who stand. */
+const SEATED = 0.45
 
-/** @returns a sentence that says why the person cannot be dressed; null when they can */
-export function unfit({ pose, person }: Perception): string | null {
+/** @returns a sentence that says why the person cannot wear a garment of the kind; null when they can */
+export function unfit({ pose, person }: Perception, kind: Garment['kind']): string | null {
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
   if (bodyConfidence(pose) < A_BODY) return 'No person is visible, or too little of their body.'
   if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
@@ -28,6 +31,10 @@ export function unfit({ pose, person }: Perception): string | null {
     return 'The person is seen from the side.'
   }
   if (hips.y - chest.y < UPRIGHT * torso) return 'The person is not upright.'
+  const isRaised = (knee: Joint) => isConfident(knee) && knee.y - hips.y < SEATED * torso
+  if (kind !== 'top' && (isRaised(pose.leftKnee) || isRaised(pose.rightKnee))) {
+    return 'The person is seated. Dresses, skirts and trousers need one who stands.'
+  }
   return null
 }
 

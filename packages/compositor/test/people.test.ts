@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { unfit } from '../src/people.ts'
+import { createPlane } from '../src/plane.ts'
+import { poseAt } from './pose.ts'
+
+/** A person from the front with the knees at these heights; the torso is 100 long. */
+function seenWith(leftKnee: number, rightKnee: number) {
+  const person = createPlane(200, 400)
+  for (let y = 20; y < 380; y++) person.data.fill(1, y * 200 + 50, y * 200 + 150)
+  const pose = poseAt({
+    rightShoulder: [65, 80],
+    leftShoulder: [135, 80],
+    rightElbow: [55, 130],
+    leftElbow: [145, 130],
+    rightWrist: [50, 175],
+    leftWrist: [150, 175],
+    rightHip: [80, 180],
+    leftHip: [120, 180],
+    rightKnee: [75, rightKnee],
+    leftKnee: [125, leftKnee],
+  })
+  return { pose, person, face: null, box: null }
+}
+
+describe('unfit', () => {
+  it('lets everybody wear a top, and those who stand all kinds', () => {
+    expect(unfit(seenWith(190, 200), 'top')).toBeNull()
+    for (const kind of ['dress', 'skirt', 'trousers'] as const) {
+      expect(unfit(seenWith(260, 250), kind)).toBeNull()
+    }
+  })
+
+  it('lets nobody who is seated wear a dress, a skirt or trousers', () => {
+    for (const kind of ['dress', 'skirt', 'trousers'] as const) {
+      expect(unfit(seenWith(185, 260), kind)).toMatch(/seated/)
+      expect(unfit(seenWith(200, 200), kind)).toMatch(/seated/)
+    }
+  })
+
+  it('ignores knees that are not seen', () => {
+    const seen = seenWith(185, 260)
+    seen.pose.leftKnee.score = 0.1
+    expect(unfit(seen, 'dress')).toBeNull()
+  })
+})
