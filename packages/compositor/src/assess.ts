@@ -105,7 +105,8 @@ interface View extends Facts {
   places: Places
   isDrawn: PixelSet
   isRepainted: PixelSet
-  /** The colours of the product's cloth. */
+  /** The product's cloth in the size in which it is drawn, and its colours. */
+  product: Raster
   palette: Palette
 }
 
@@ -120,8 +121,10 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   const [photo, result] = [shrink(before, side), shrink(after, side)]
   await pause()
   const change = changes(photo, result, parsing.labels.length)
-  const { picture } = garment
-  const palette = paletteOf(picture, (i) => picture.data[i * 4 + 3]! > OPAQUE)
+  const product = asDrawn(garment.picture, covered)
+  await pause()
+  const palette = paletteOf(product, (i) => product.data[i * 4 + 3]! > OPAQUE)
+  await pause()
   const view: View = {
     ...facts,
     photo,
@@ -136,6 +139,7 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
     ),
     isDrawn: (i) => covered.data[i]! > 0.5,
     isRepainted: (i) => change[i]! > REPAINTED,
+    product,
     palette,
   }
   await pause()
@@ -161,6 +165,15 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   }
 }
 
+/** The product at about the size in which it is drawn: there a fine pattern is mixed. */
+function asDrawn(product: Raster, covered: Plane): Raster {
+  let [own, drawn] = [0, 0]
+  for (let i = 3; i < product.data.length; i += 4) own += product.data[i]! / 255
+  for (const alpha of covered.data) drawn += alpha
+  const side = Math.max(product.width, product.height) * Math.sqrt(drawn / Math.max(1, own))
+  return shrink(product, Math.max(1, Math.round(side)))
+}
+
 /** How much of the new garment is where it belongs, and how much of the old clothing is left. */
 function coverageOf(view: View) {
   const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
@@ -184,7 +197,7 @@ function coverageOf(view: View) {
 
 /** Faults of the drawn cloth, and of what was painted beside it. */
 async function clothOf(view: View) {
-  const { garment, parsing, perception, covered, photo, result } = view
+  const { garment, parsing, perception, covered, photo, result, product } = view
   const { size, places, isDrawn, isRepainted } = view
   const { labels } = parsing
   const isPerson: PixelSet = (i) => labels[i] !== LABEL.ground
@@ -217,12 +230,7 @@ async function clothOf(view: View) {
   await pause()
   const ghosts = ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size)
   await pause()
-  const shreds = await newShreds(
-    garment.picture,
-    parsing,
-    isDrawn,
-    Math.max(1.5, LENGTHS.shred * size),
-  )
+  const shreds = await newShreds(product, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size))
   await pause()
   const found = gaps(parsing, isDrawn, isFault, LENGTHS.gap * size)
   await pause()

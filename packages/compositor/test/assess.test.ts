@@ -99,6 +99,26 @@ describe('the assessment', () => {
     expect(verdict({ ...sound, coverage })).toMatchObject({ code: 'generation_failed' })
   })
 
+  it('knows the colours of a pattern that is too fine for the picture', async () => {
+    const { picture } = facts.garment
+    const data = picture.data.map((value, i) => {
+      const pixel = Math.floor(i / 4)
+      const isDark = (pixel + Math.floor(pixel / picture.width)) % 2 === 0
+      return i % 4 === 3 ? value : isDark ? 20 : 235
+    })
+    const { identity } = await spoilt(
+      (result, covered) => {
+        for (let i = 0; i < result.data.length / 4; i++) {
+          const [x, y] = [i % result.width, Math.floor(i / result.width)]
+          if (covered.data[scaled(x, y, result, covered)]! > 0.5)
+            result.data.fill(128, i * 4, i * 4 + 3)
+        }
+      },
+      { garment: { ...facts.garment, picture: { ...picture, data } } },
+    )
+    expect(identity).toBeGreaterThan(0.55)
+  })
+
   it('notices a garment on one half of the body', async () => {
     const middle = at(0, 0.4).x
     const { halfCoverage } = await spoilt((result, covered) =>

@@ -3,7 +3,7 @@ import { distanceTo } from '../distance.ts'
 import { pause } from '../pause.ts'
 import { numberPieces } from '../pieces.ts'
 import type { Plane } from '../plane.ts'
-import { shrink, type Raster, type Size } from '../raster.ts'
+import type { Raster, Size } from '../raster.ts'
 import { blur } from '../smoothing.ts'
 import { shareOf, type PixelSet } from './area.ts'
 
@@ -46,11 +46,10 @@ export async function newShreds(
   isDrawn: PixelSet,
   reach: number,
 ): Promise<number> {
-  const small = shrink(product, Math.max(size.width, size.height))
-  const isCloth: PixelSet = (i) => small.data[i * 4 + 3]! > OPAQUE
+  const isCloth: PixelSet = (i) => product.data[i * 4 + 3]! > OPAQUE
   const areaOf = (of: Size, set: PixelSet) => shareOf(of, () => true, set) * of.width * of.height
-  const scale = Math.sqrt(areaOf(small, isCloth) / Math.max(1, areaOf(size, isDrawn)))
-  const own = shreds(small, isCloth, reach * scale)
+  const scale = Math.sqrt(areaOf(product, isCloth) / Math.max(1, areaOf(size, isDrawn)))
+  const own = shreds(product, isCloth, reach * scale)
   await pause()
   return Math.max(0, shreds(size, isDrawn, reach) - own)
 }
