@@ -137,6 +137,21 @@ describe('uncover', () => {
     expect(left).toBe(0)
   })
 
+  it('continues trousers upwards above the gap between their legs', async () => {
+    const { parsing, photo } = drawPerson(true)
+    const ground = pixel(photo, 10, 250)
+    for (let y = 200; y < HEIGHT; y++) {
+      for (let x = 94; x < 106; x++) {
+        parsing.labels[y * WIDTH + x] = LABEL.ground
+        photo.data.set(ground, (y * WIDTH + x) * 4)
+      }
+    }
+    const covered = vest()
+    covered.data.fill(0, 160 * WIDTH)
+    await uncover(photo, await planUncovering(parsing, poseOf(), covered, 'top'), parsing, poseOf())
+    for (const x of [90, 100, 110]) expect(gap(pixel(photo, x, 188), BLUE)).toBeLessThan(20)
+  })
+
   it('lets a dress reach up to a hem that is higher at the sides', async () => {
     const { parsing } = drawPerson(true)
     // The top and the trousers are a dress.

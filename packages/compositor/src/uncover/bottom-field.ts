@@ -1,5 +1,6 @@
 // Trousers or a skirt continued upwards: which real pixels are shown where.
 import { LABEL, type Parsing } from '../parsing.ts'
+import { median } from '../plane.ts'
 
 // Pixels of the parsing; chosen by experiment on the development photographs.
 /** How far below its upper edge the visible bottom is free of the old top's shadow and hem. */
@@ -11,20 +12,44 @@ const MOST_ROWS = 60
 const LEAST_ROWS = 2
 /** The share of the visible rows that is repeated: the last ones can be mixed with what is below. */
 const CLEAN = 0.8
+/** A column with fewer rows than this share of the usual ones shows a hand, or the ground between the legs. */
+const SHALLOW = 0.4
 
-/**
- * For each pixel of `painted` the row, in pixels of the parsing, from which its colour comes: the column below,
- * mirrored at the upper edge of the visible bottom and back again. −1 where there is none.
- */
-export function bottomRows(parsing: Parsing, painted: Uint8Array): Float32Array {
+/** Where the colours of painted pixels come from, in pixels of the parsing. */
+export interface BottomSource {
+  /** For each pixel the row; −1 where there is none. */
+  rows: Float32Array
+  /** For each column the way to the one that is shown in it. */
+  shifts: Float32Array
+}
+
+/** The visible bottom below each pixel of `painted`, mirrored at its upper edge and back again. */
+export function bottomSource(parsing: Parsing, painted: Uint8Array): BottomSource {
   const { width } = parsing
   const edges = smoothed(edgesOf(parsing, painted))
-  return new Float32Array(painted.length).fill(-1).map((none, at) => {
-    const edge = edges[at % width]!
+  const depths = edges.map((edge, x) => (edge < 0 ? 0 : visibleRows(parsing, x, edge)))
+  const shifts = shiftsOf(depths)
+  const rows = new Float32Array(painted.length).fill(-1).map((none, at) => {
+    const x = (at % width) + shifts[at % width]!
+    const edge = edges[x]!
     if (!painted[at] || edge < 0) return none
-    const depth = Math.max(LEAST_ROWS, CLEAN * visibleRows(parsing, at % width, edge))
+    const depth = Math.max(LEAST_ROWS, CLEAN * depths[x]!)
     const away = Math.max(0, edge - Math.floor(at / width)) % (2 * depth)
     return edge + (away < depth ? away : 2 * depth - away)
+  })
+  return { rows, shifts }
+}
+
+/** The ways from shallow columns to others, mirrored at the nearest one that is not. */
+function shiftsOf(depths: Float32Array): Float32Array {
+  const least = SHALLOW * median([...depths].filter((depth) => depth > 0))
+  return depths.map((_, x) => {
+    for (let step = 0; step < depths.length; step++) {
+      for (const way of [-step, step]) {
+        if (depths[x + way]! >= least) return depths[x + 2 * way]! >= least ? 2 * way : way
+      }
+    }
+    return 0
   })
 }
 

@@ -4,7 +4,7 @@ import { pause, pauseInRows } from '../pause.ts'
 import type { Pose } from '../perception.ts'
 import { createPlane, type Plane } from '../plane.ts'
 import { clamp, type Raster, type Size } from '../raster.ts'
-import { bottomRows } from './bottom-field.ts'
+import { bottomSource, type BottomSource } from './bottom-field.ts'
 import { groundUnder, type Ground } from './ground-field.ts'
 import { grainAt, measureGrain, type Grain } from './grain.ts'
 import { bodySize, limbsOf } from './limbs.ts'
@@ -59,11 +59,10 @@ export async function uncover(
   await pause()
   const ground = await groundUnder(small, parsing, maskOf(becomes, BECOMES.ground))
   await pause()
-  const rows = bottomRows(parsing, maskOf(becomes, BECOMES.bottom))
+  const bottom = bottomSource(parsing, maskOf(becomes, BECOMES.bottom))
   const grain = measureGrain(photo, parsing, (label) => label === LABEL.skin)
-  const { width, height } = plan
   await pause()
-  await compose(photo, { becomes, stays, width, height, small, parsing, skin, ground, rows, grain })
+  await compose(photo, { ...plan, becomes, stays, small, parsing, skin, ground, bottom, grain })
   return true
 }
 
@@ -79,7 +78,7 @@ interface Layers extends Size {
   parsing: Parsing
   skin: Channels | null
   ground: Ground
-  rows: Float32Array
+  bottom: BottomSource
   grain: Grain
 }
 
@@ -202,7 +201,7 @@ function addLayer(
 /** A pixel of the visible bottom, from the row that the nearest pixel of the analysis names. */
 function addBottom(
   photo: Raster,
-  { rows, width, height }: Layers,
+  { bottom: { rows, shifts }, width, height }: Layers,
   p: Place,
   weight: number,
   colour: Colour,
@@ -221,7 +220,9 @@ function addBottom(
     rows[nearest]! + Math.floor(nearest / width) + 0.5 - ((p.y + 0.5) * height) / photo.height
   if (row < 0) return false
   const from = clamp(Math.round((row * photo.height) / height), 0, photo.height - 1)
-  const at = (from * photo.width + p.x) * 4
+  const shift = Math.round((shifts[nearest % width]! * photo.width) / width)
+  const column = clamp(p.x + shift, 0, photo.width - 1)
+  const at = (from * photo.width + column) * 4
   for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * photo.data[at + c]!
   return true
 }
