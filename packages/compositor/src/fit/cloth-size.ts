@@ -57,17 +57,20 @@ export function hemOf(natural: number, garment: UpperGarment, body: Body, scene:
 
 /** The width of fitted cloth relative to the body's. */
 export const EASE = 1.04
-/** Below the hips, in lengths of the torso, cloth hangs freely; it has at least this share of the hips' width. */
-const HIPS = 1.1
-const LEAST_AT_HIPS = 0.8
+/**
+ * Below the hips, in lengths of the torso, cloth hangs more and more freely over a length of `falls`; it has at least
+ * this share of the hips' width.
+ */
+const HIPS = { at: 1.1, falls: 0.4, least: 0.8 }
 /** How loose cloth hangs on the torso: at most this in widths of the body, or this share of its own width. */
 const LOOSE = 1.25
 const OWN_WIDTH = 0.8
 
 /** Half the garment's width at a height: at least the body's, at most what hangs loosely. */
 export function widthAt(body: Body, sign: -1 | 1, y: number, natural: number): number {
-  const own = Math.abs(body.edgeAt(sign, y))
-  const hips = body.torso * HIPS
-  if (y > hips) return Math.max(natural, LEAST_AT_HIPS * Math.abs(body.edgeAt(sign, hips)))
-  return clamp(natural, own * EASE, Math.max(own * LOOSE, natural * OWN_WIDTH))
+  const hips = body.torso * HIPS.at
+  const own = Math.abs(body.edgeAt(sign, Math.min(y, hips)))
+  const free = clamp((y - hips) / (body.torso * HIPS.falls), 0, 1)
+  const most = lerp(Math.max(own * LOOSE, natural * OWN_WIDTH), natural, free)
+  return Math.max(Math.min(natural, most), own * lerp(EASE, HIPS.least, free))
 }

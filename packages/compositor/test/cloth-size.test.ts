@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { readBody } from '../src/body.ts'
+import { widthAt } from '../src/fit/cloth-size.ts'
+import { createPlane } from '../src/plane.ts'
+import { poseAt } from './pose.ts'
+
+const [WIDTH, HEIGHT] = [200, 400]
+
+/** A body 120 pixels wide, with a torso of 118. */
+function body() {
+  const pose = poseAt({
+    rightShoulder: [62, 82],
+    leftShoulder: [138, 82],
+    rightHip: [82, 200],
+    leftHip: [118, 200],
+  })
+  const person = createPlane(WIDTH, HEIGHT)
+  for (let y = 70; y < HEIGHT; y++) person.data.fill(1, y * WIDTH + 40, y * WIDTH + 160)
+  const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
+  return readBody({ pose, person, face: null, box: null }, parsing)
+}
+
+describe('widthAt', () => {
+  it.each([
+    ['narrower than the body', 20],
+    ['wider than the body', 200],
+  ])('has no step at the hips when the cloth is %s', (_, natural) => {
+    const widths = Array.from({ length: 200 }, (_, y) => widthAt(body(), 1, y, natural))
+    const steps = widths.slice(1).map((width, y) => Math.abs(width - widths[y]!))
+    expect(Math.max(...steps)).toBeLessThan(6)
+  })
+
+  it('returns the own width of cloth that hangs freely', () => {
+    expect(widthAt(body(), 1, 199, 200)).toBe(200)
+  })
+})
