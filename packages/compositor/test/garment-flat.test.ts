@@ -85,6 +85,19 @@ describe('readFlat', () => {
     },
   )
 
+  it('does not take the end of a sloping shoulder for an armhole', async () => {
+    const garment = await readFlat(
+      cutOut(['128 40, 150 40, 150 350, 92 350, 91 150, 88 72, 86 66, 122 50']),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    for (const { shoulder, armpit } of [garment.left, garment.right]) {
+      expect(Math.abs(shoulder.x - 150)).toBeGreaterThan(55)
+      expect(shoulder.y).toBeLessThan(75)
+      expect(armpit.y).toBeGreaterThan(85)
+    }
+    expect(garment.shoulders).toBe('none')
+  })
+
   it('finds the legs of trousers', async () => {
     const picture = draw(240, 400, (x, y) => {
       const off = Math.abs(x - 120)

@@ -195,10 +195,32 @@ function shoulderTop(rows: BodyRows, x: number): number {
   return bounds.top
 }
 
+/** Where necks are, in half widths of the chest from the axis, and in the garment's height. By experiment. */
+const NECK = { inner: 0.14, outer: 1, lowest: 0.5 }
+/** Height decides on the neck point; of equally high points the inner one. */
+const INNER = 0.12
+
+/** The index of the point where the neckline ends, on an outline without the inner back. */
+export function neckOf(
+  outline: readonly Point[],
+  { axis, bounds }: BodyRows,
+  half: number,
+  way: Way,
+): number {
+  const lowest = bounds.top + (bounds.bottom - bounds.top) * NECK.lowest
+  const best = bestIndex(outline, ({ x, y }) => {
+    const out = (way * (x - axis)) / half
+    if (out < NECK.inner || out > NECK.outer || y > lowest) return -Infinity
+    return -y - INNER * out * half
+  })
+  return Math.max(0, best)
+}
+
 /**
  * Where armholes end, in half widths of the chest: at least `out` from the axis, and between the highest
  * and the lowest depth below the shoulders, where a difference of `spread` from the usual depth costs as
- * much as one half width. A corner is a turn over `reach`, which counts as `corner`. By experiment.
+ * much as one half width. A corner is a turn over `reach`, which counts as `corner`. The way to them from the
+ * neck falls more steeply than `slope`: shoulders are flatter. By experiment.
  */
 const HOLE = {
   out: 0.4,
@@ -208,6 +230,7 @@ const HOLE = {
   spread: 0.7,
   reach: 0.16,
   corner: 0.5,
+  slope: 1.3,
 }
 
 /** The armhole's lower end: an outer corner of the outline at the usual depth below the shoulder. */
@@ -215,10 +238,12 @@ function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | 
   const { bounds, axis } = rows
   const half = chestHalf(rows)
   const reach = Math.max(3, Math.round(half * HOLE.reach))
+  const neck = outline[neckOf(outline, rows, half, way)]!
   const best = bestIndex(outline, (point, i) => {
     const out = (way * (point.x - axis)) / half
     const depth = (point.y - bounds.top) / half
     if (out <= HOLE.out || depth < HOLE.highest || depth > HOLE.lowest) return -Infinity
+    if (point.y - neck.y < HOLE.slope * way * (point.x - neck.x)) return -Infinity
     const turn = turnOn(outline, i, reach) * way
     return out + HOLE.corner * Math.max(0, turn) - ((depth - HOLE.usual) / HOLE.spread) ** 2
   })

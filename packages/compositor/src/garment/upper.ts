@@ -2,7 +2,7 @@
 import type { UpperGarment, UpperSide } from '../garment.ts'
 import { distance, resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
-import { armpitOf, type Armpit } from './armpit.ts'
+import { armpitOf, neckOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
@@ -65,27 +65,6 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
     waistY,
   }
-}
-
-/** Where necks are, in half widths of the chest from the axis, and in the garment's height. By experiment. */
-const NECK = { inner: 0.14, outer: 1, lowest: 0.5 }
-/** Height decides on the neck point; of equally high points the inner one. */
-const INNER = 0.12
-
-/** The index of the point where the neckline ends, on an outline without the inner back. */
-function neckOf(
-  outline: readonly Point[],
-  { axis, bounds }: BodyRows,
-  half: number,
-  way: Way,
-): number {
-  const lowest = bounds.top + (bounds.bottom - bounds.top) * NECK.lowest
-  const best = bestIndex(outline, ({ x, y }) => {
-    const out = (way * (x - axis)) / half
-    if (out < NECK.inner || out > NECK.outer || y > lowest) return -Infinity
-    return -y - INNER * out * half
-  })
-  return Math.max(0, best)
 }
 
 /** Whether the clockwise way from one index to another passes a third. */
@@ -165,7 +144,7 @@ function cornerOf(outline: readonly Point[], armpit: number, axis: number, way: 
 /** A sleeve begins so many half widths inside the armpit. */
 const SLEEVE_ROOT = 0.05
 /** How far a shoulder without a sleeve falls, as a share of the height from its top to the armpit. */
-const SHOULDER_FALL = 0.22
+const SHOULDER_FALL = 0.5
 /** Narrower shoulders, in half widths of the chest, are straps. */
 const STRAP = 0.22
 /**
@@ -201,7 +180,7 @@ function shouldersOf(
     const hung = isStrap(rows, left.neck, half, -1) && isStrap(rows, right.neck, half, 1)
     return hung ? 'off-shoulder' : 'sleeves'
   }
-  const width = (distance(left.neck, left.shoulder) + distance(right.neck, right.shoulder)) / 2
+  const width = (left.neck.x - left.shoulder.x + right.shoulder.x - right.neck.x) / 2
   return width < half * STRAP ? 'straps' : 'none'
 }
 
