@@ -60,6 +60,8 @@ const LEG = { bare: [0.18, 0.35], shoe: [0.3, 0.5] } as const
 const ARM_AT = { cuff: [1.95, 2.2], fingers: 2.1, bag: 1.7 } as const
 const LEG_AT = { thigh: 0.4, noShoe: 1.6, shoe: [1.75, 2], foot: [2.1, 2.5] } as const
 const PAST = { end: [0.02, 0.12], slantedHem: [0.1, 0.3], sleeve: 0.15 } as const
+/** A wide cuff: where sleeves are long, in joints; from the bones; from the sleeve's end, in joints. */
+const CUFF = { from: 1.5, aside: 0.2, along: 0.4 }
 /** The cost of a colour from which on no model explains it. */
 const UNEXPLAINED = [3, 7] as const
 
@@ -200,7 +202,7 @@ function topPlace(frame: Frame, i: number, { waist, onePiece, sleeves, hems }: C
   if (across < ASIDE.neck) cost += 1.5 * falling(down, ABOVE_TOP.collar)
   const sleeve = sleeves[frame.armSide[i]!]!
   if (onePiece) cost += belowHem(frame, i, hems)
-  else if (!onSleeve(frame, i, sleeves))
+  else if (!onSleeve(frame, i, sleeves) && !onCuff(frame, i, sleeve))
     cost += 8 * ramp(down, waist.down - WAIST.free, waist.down + WAIST.never)
   cost += 3 * Math.min(rising(armDistance, ARM.sleeve), rising(across, ASIDE.top))
   if (armDistance < ARM.cuff) cost += 1.5 * rising(armAt, ARM_AT.cuff)
@@ -246,3 +248,7 @@ function itemPlace({ face, armDistance, armAt }: Frame, i: number): number {
 
 const onSleeve = ({ armDistance, armAt, armSide }: Frame, i: number, sleeves: CoverEnd[]) =>
   armDistance[i]! < NEAR_ARM && armAt[i]! < sleeves[armSide[i]!]!.at + PAST.sleeve
+
+/** Whether a wide cuff of a long sleeve may be there. It can hide a part of the hand. */
+const onCuff = ({ armDistance, armAt }: Frame, i: number, { at }: CoverEnd) =>
+  at > CUFF.from && armDistance[i]! < CUFF.aside && Math.abs(armAt[i]! - at) < CUFF.along
