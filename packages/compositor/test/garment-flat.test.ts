@@ -119,6 +119,14 @@ describe('readFlat', () => {
     expect(Math.abs(garment.legs!.leftInner.at(-1)!.x - 138)).toBeLessThan(6)
   })
 
+  it('cuts off the threads that hang below a frayed hem', async () => {
+    const legs = '100 30, 150 30, 150 130, 144 140, 138 330, 90 330, 94 100'
+    const frayed = await readFlat(cutOut([legs, '92 320, 100 320, 98 360, 94 360']))
+    if (frayed?.kind !== 'trousers') throw new Error(`read as ${frayed?.kind}`)
+    expect(Math.abs(frayed.left.at(-1)!.y - 330)).toBeLessThan(8)
+    expect(alphaAt(frayed.picture, 96, 350)).toBe(0)
+  })
+
   it('ends a bodysuit where the legs begin', async () => {
     const garment = await readFlat(
       cutOut([

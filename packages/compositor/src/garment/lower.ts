@@ -2,7 +2,7 @@
 import type { LowerGarment } from '../garment.ts'
 import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
-import { runsOf, type Bounds, type Mask } from './mask.ts'
+import { boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, stretch, type Way } from './contour.ts'
 import { smoothLine } from '../smoothing.ts'
@@ -73,6 +73,27 @@ function legsOf(rows: BodyRows, crotch: Point): NonNullable<LowerShape['legs']> 
     return resample(smoothLine(points, 3), POINTS)
   }
   return { crotch, leftInner: inner(-1), rightInner: inner(1) }
+}
+
+/**
+ * Below the hem, threads and ties cover at most the share `thin` of the widest row of the lower half. Within the share
+ * `edge` of the height above them a row is at least `hem` wide: pointed hems narrow slowly. By experiment.
+ */
+const TASSELS = { thin: 0.3, edge: 0.03, hem: 0.75 }
+
+/** The mask without threads and ties that hang below the hem; the mask itself when there are none. */
+export function withoutTassels(mask: Mask): Mask {
+  const bounds = boundsOf(mask)
+  if (!bounds) return mask
+  const height = bounds.bottom - bounds.top
+  const widths = Array.from({ length: height }, (_, row) =>
+    runsOf(mask, bounds.top + row).reduce((sum, { left, right }) => sum + right - left, 0),
+  )
+  const widest = Math.max(...widths.slice(Math.floor(height / 2)))
+  const last = widths.findLastIndex((width) => width > TASSELS.thin * widest)
+  const above = widths.slice(Math.max(0, last - Math.round(TASSELS.edge * height)), last + 1)
+  if (Math.max(...above) < TASSELS.hem * widest) return mask
+  return maskWhere(mask, (i) => mask.data[i] === 1 && i < (bounds.top + last + 1) * mask.width)
 }
 
 /** Long trousers are at least this many times as tall as wide. */

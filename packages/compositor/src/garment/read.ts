@@ -12,6 +12,7 @@ import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
+import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
 import { wornShapeOf } from './worn.ts'
@@ -58,7 +59,9 @@ export async function readFlat(
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
   let mask = whole
-  if (!startsWithWaist(whole)) {
+  if (startsWithWaist(whole)) {
+    mask = withoutTassels(whole)
+  } else {
     await pause()
     const label = labelIn(lab, whole)
     await pause()
