@@ -25,6 +25,8 @@ export interface Facts {
   body: Body
   /** The alpha of the garment as drawn, without what hair, hands and bags hide. */
   covered: Plane
+  /** Whether the ground is seen at a pixel where no cloth is drawn. */
+  showsGround: PixelSet
   /** The share of the left and the right arm that sleeves cover. */
   reach: readonly [number, number]
   /** From `stretchesOf`; empty when not known. */
@@ -197,7 +199,7 @@ function coverageOf(view: View) {
 
 /** Faults of the drawn cloth, and of what was painted beside it. */
 async function clothOf(view: View) {
-  const { garment, parsing, perception, covered, photo, result, product } = view
+  const { garment, parsing, perception, covered, photo, result, product, showsGround } = view
   const { size, places, isDrawn, isRepainted } = view
   const { labels } = parsing
   const isPerson: PixelSet = (i) => labels[i] !== LABEL.ground
@@ -213,14 +215,6 @@ async function clothOf(view: View) {
   // Painted or old places in which the garment could have been.
   const isFault: PixelSet = (i) =>
     !isDrawn(i) && (labels[i] === LABEL.top || labels[i] === LABEL.bottom || isRepainted(i))
-  const ground = paletteOf(photo, (i) => labels[i] === LABEL.ground)
-  const skin = paletteOf(photo, (i) => labels[i] === LABEL.skin || labels[i] === LABEL.face)
-  await pause()
-  const isPaintedGround: PixelSet = (i) =>
-    isRepainted(i) &&
-    occursIn(ground, colourAt(result, i)) &&
-    // On a beige ground, painted skin has a colour of the ground.
-    !occursIn(skin, colourAt(result, i), 1)
   const isMiddle: PixelSet = (i) =>
     Math.abs(places.x[i]!) < MIDDLE.half &&
     places.y[i]! > MIDDLE.top &&
@@ -241,7 +235,7 @@ async function clothOf(view: View) {
     scattered: scattered(parsing, isDrawn, isFront),
     shreds,
     gaps: found,
-    windows: shareOf(parsing, isMiddle, (i) => isFault(i) && isPaintedGround(i)),
+    windows: shareOf(parsing, isMiddle, (i) => !isDrawn(i) && showsGround(i)),
   }
 }
 

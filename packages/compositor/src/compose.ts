@@ -39,6 +39,8 @@ export interface Steps {
   garment: Garment
   /** The alpha of the garment as drawn, without what stays in front of it. */
   covered: Plane
+  /** Whether the ground is seen, or painted, at a pixel. */
+  showsGround(i: number): boolean
   /** The share of the left and the right arm that sleeves cover. */
   reach: readonly [number, number]
   /** The distortion of the cloth at samples of the warp; see `stretchesOf`. */
@@ -93,10 +95,11 @@ export async function compose(
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
   const shade = shadeOf(lab, parsing, label, body.size)
-  const light = { covered, showsGround: groundIn(plan, parsing.labels), body, shade, grain }
-  await draw(photo, layers, order, light)
+  const showsGround = groundIn(plan, parsing.labels)
+  await draw(photo, layers, order, { covered, showsGround, body, shade, grain })
   const { reach, stretches } = layers
-  const steps = { before, perception, parsing, body, garment, covered, reach, stretches }
+  const seenIn = { before, perception, parsing, body, garment }
+  const steps = { ...seenIn, covered, showsGround, reach, stretches }
   const assessment = await assess(before, photo, { ...steps, perceiver })
   return { picture: photo, assessment, steps }
 }

@@ -40,17 +40,16 @@ export function likeness(one: Palette, other: Palette): number {
   return common
 }
 
-/**
- * Whether a colour occurs in the palette.
- * @param steps how many steps of lightness, of 9 % each, it may be lighter or darker
- */
+/** How many steps of lightness, of 9 % each, a colour of cloth may be lighter or darker. */
+const LIGHTER = 2
+
+/** Whether a colour occurs in the palette, or one that is a little lighter or darker. */
 export function occursIn(
   { cells }: Palette,
   [red, green, blue]: readonly [number, number, number],
-  steps = 2,
 ): boolean {
   const { light, a, b } = placeOf(red, green, blue)
-  for (let dl = -steps; dl <= steps; dl++) {
+  for (let dl = -LIGHTER; dl <= LIGHTER; dl++) {
     const cell = cellAt(Math.round(light) + dl, Math.round(a), Math.round(b))
     if (cells[cell]! > RARE) return true
   }
