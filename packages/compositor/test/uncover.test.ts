@@ -64,6 +64,12 @@ const poseOf = () =>
     leftHip: [118, 200],
   })
 
+/** Straight legs. */
+const kneesAt = (y: number) => {
+  const { rightKnee, leftKnee } = poseAt({ rightKnee: [82, y], leftKnee: [118, y] })
+  return { rightKnee, leftKnee }
+}
+
 /** A vest from shoulder to hip. */
 function vest(): Plane {
   const covered = createPlane(WIDTH, HEIGHT)
@@ -150,6 +156,18 @@ describe('uncover', () => {
     covered.data.fill(0, 160 * WIDTH)
     await uncover(photo, await planUncovering(parsing, poseOf(), covered, 'top'), parsing, poseOf())
     for (const x of [90, 100, 110]) expect(gap(pixel(photo, x, 188), BLUE)).toBeLessThan(20)
+  })
+
+  it('shows the ground beside legs of trousers that are narrower than their hips', async () => {
+    const { parsing } = drawPerson(true)
+    const pose = { ...poseOf(), ...kneesAt(260) }
+    const covered = createPlane(WIDTH, HEIGHT)
+    for (let y = 188; y < 240; y++) {
+      const [left, right] = y < 215 ? [66, 134] : [76, 124]
+      covered.data.fill(1, y * WIDTH + left, y * WIDTH + right)
+    }
+    const { becomes } = await planUncovering(parsing, pose, covered, 'trousers')
+    expect([230, 248].map((y) => becomes[y * WIDTH + 73])).toEqual([BECOMES.ground, BECOMES.skin])
   })
 
   it('lets a dress reach up to a hem that is higher at the sides', async () => {

@@ -39,6 +39,8 @@ const STRIP = { height: 0.07, more: 2 }
 const HEM_ENDS = 0.15
 /** How far beyond the arm the sleeves of a dress reach. */
 const LOOSE_SLEEVE = 0.07
+/** How far a leg reaches from its axis. */
+const LEG_REACH = 0.3
 /** Pixels by which edges of the garment are uncertain: of a hem, and of the ends of a lower garment. */
 const EDGE = 1
 const SOFT_EDGE = 2
@@ -269,14 +271,21 @@ function underLower(scene: Scene, x: number, y: number, label: number): number {
   const sleeve = LOOSE_SLEEVE * torso.size
   if (label === LABEL.top && scene.sleeves.some((arm) => isIn(arm, x, y, sleeve)))
     return BECOMES.keep
-  const last = extent.last[Math.floor(x)]!
   if (y < extent.top + SOFT_EDGE) {
     const [left, right] = torso.span(y)
     return x > left && x < right ? BECOMES.skin : BECOMES.ground
   }
-  const below = y > (Number.isNaN(last) ? extent.bottom : last) - SOFT_EDGE
+  const below = y > lowestHem(scene, x) - SOFT_EDGE
   if (below && scene.legs.some((leg) => isIn(leg, x, y))) return BECOMES.skin
   return BECOMES.ground
+}
+
+/** The lowest hem around the column: beside a narrow leg of trousers, the hips end above it. */
+function lowestHem({ extent, torso }: Scene, x: number): number {
+  const reach = LEG_REACH * torso.size
+  const around = extent.last.subarray(Math.max(0, Math.floor(x - reach)), Math.ceil(x + reach))
+  const hems = around.filter((last) => !Number.isNaN(last))
+  return hems.length > 0 ? Math.max(...hems) : extent.bottom
 }
 
 function isIn(limb: Limb, x: number, y: number, margin = 0): boolean {
