@@ -6,6 +6,7 @@ import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
+import { levelOut } from '../src/garment/rim-sides.ts'
 import { readFlat } from '../src/garment/read.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { wearerIn } from '../src/garment/wearer.ts'
@@ -46,6 +47,34 @@ function cutOut(halves: readonly string[]): Raster {
 
 const alphaAt = (picture: Raster, x: number, y: number) =>
   picture.data[(y * picture.width + x) * 4 + 3]
+
+describe('levelOut', () => {
+  const around = (radiusAt: (ray: number) => number) =>
+    Float64Array.from({ length: 76 }, (_, ray) => radiusAt(ray))
+
+  it('moves a label that juts into an opening out of it, but nothing larger', () => {
+    for (const [depth, expected] of [
+      [6, 39.4],
+      [25, 30],
+    ] as const) {
+      const side = () => around((ray) => (ray < 12 ? NaN : ray > 70 ? 40 - depth : 40))
+      const [left, right] = [side(), side()]
+      levelOut(left, right, 100)
+      for (const radii of [left, right]) {
+        expect(radii[75]).toBeCloseTo(expected, 0)
+        expect(radii[50]).toBe(40)
+        expect(radii[5]).toBeNaN()
+      }
+    }
+  })
+
+  it('ignores rays along the outline through the centre', () => {
+    const side = () => around((ray) => (ray < 20 ? -2 : 40))
+    const [left, right] = [side(), side()]
+    levelOut(left, right, 100)
+    expect([left, right]).toEqual([side(), side()])
+  })
+})
 
 describe('readFlat', () => {
   it.each<[string, Colour]>([

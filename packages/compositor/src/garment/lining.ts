@@ -5,7 +5,7 @@ import type { Point } from '../raster.ts'
 import { maskWhere, type Mask } from './mask.ts'
 import { flood, inverse, keepLarge, LEAST_PIECE } from './regions.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
-import { radiiOfSide } from './rim-sides.ts'
+import { levelOut, radiiOfSide } from './rim-sides.ts'
 import { agreementOf, indexOfRay, rayOf, rimsOf, withoutFringe, type Rim } from './rims.ts'
 
 /** The mask without the lining; the mask itself when no front edge of the opening is convincing. */
@@ -21,6 +21,7 @@ export async function withoutLining(lab: Lab, mask: Mask): Promise<Mask> {
   await pause()
   const left = radiiOfSide(rim, lab, inner, half, -1)
   const right = radiiOfSide(rim, lab, inner, half, 1)
+  levelOut(left, right, half)
   return keepLarge(cutAbove(rim.centre, left, right, mask), LEAST_PIECE)
 }
 
@@ -73,9 +74,9 @@ function convinces(rim: Rim, lab: Lab, mask: Mask, half: number): boolean {
 
 /** What convinces of an opening: evidence of its edge, from 0 to 1, and deviations between the colours. By experiment. */
 const SURE = { edge: 0.85, separation: 0.5 }
-const LEAST_EDGE = 0.65
+const LEAST_EDGE = 0.62
 /** The product of both. Below a deep opening, from so many half widths, more is at stake. */
-const LEAST_BOTH = { shallow: 0.57, deep: 0.65 }
+const LEAST_BOTH = { shallow: 0.47, deep: 0.65 }
 const DEEP = 0.6
 
 /** The upper edge of the collar's band, when the curve is the lower one. */

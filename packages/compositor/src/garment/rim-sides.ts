@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import type { Mask } from './mask.ts'
 import type { Way } from './contour.ts'
 import { meanAround } from '../smoothing.ts'
-import { changeAt, rayOf, type Rim } from './rims.ts'
+import { changeAt, rayOf, STEP, type Rim } from './rims.ts'
 
 /** The contrast that counts half. */
 const USUAL = 0.03
@@ -62,4 +62,39 @@ function smoothed(radii: Float64Array, first: number): Float64Array {
     if (span < 0) return NaN
     return meanAround((place) => radii[place]!, ray, span)
   })
+}
+
+/** The most, in half widths, that juts into an opening, such as a label; where it is level, in pixels. By experiment. */
+const JUTTING = 0.15
+const LEVEL = 3
+
+/** Moves what juts into the opening outwards, in place: openings are convex. */
+export function levelOut(left: Float64Array, right: Float64Array, half: number): void {
+  const last = left.length - 1
+  // Above, a rim can run along the outline through its centre.
+  const first = left.findIndex((r, ray) => r > LEVEL && right[ray]! > LEVEL)
+  if (first < 0) return
+  // From the uppermost ray on the right over the lowest one to the uppermost one on the left.
+  const radii = [...right, ...left.slice(0, last).reverse()]
+  /** The radius at which a ray between two others crosses the line between their ends. */
+  const chord = (from: number, to: number, at: number) =>
+    Math.sin((to - from) * STEP) /
+    (Math.sin((at - from) * STEP) / radii[to]! + Math.sin((to - at) * STEP) / radii[from]!)
+  const hull: number[] = []
+  for (let ray = first; ray < radii.length - first; ray++) {
+    while (
+      hull.length > 1 &&
+      (ray - hull.at(-2)!) * STEP < Math.PI &&
+      radii[hull.at(-1)!]! < chord(hull.at(-2)!, ray, hull.at(-1)!)
+    )
+      hull.pop()
+    hull.push(ray)
+  }
+  for (const [n, from] of hull.slice(0, -1).entries()) {
+    for (let ray = from + 1; ray < hull[n + 1]!; ray++) {
+      const r = Math.min(radii[ray]! + JUTTING * half, chord(from, hull[n + 1]!, ray))
+      if (ray <= last) right[ray] = r
+      if (ray >= last) left[2 * last - ray] = r
+    }
+  }
 }

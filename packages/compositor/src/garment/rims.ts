@@ -25,7 +25,8 @@ export interface Rim {
 const NECK_WIDTH = 0.75
 const DEEPEST = 1.3
 
-const STEP = (2 * Math.PI) / 180
+/** The angle between two rays. */
+export const STEP = (2 * Math.PI) / 180
 /** Rays run from 60 degrees above the horizontal to straight down. */
 const RAYS = 76
 const START = -Math.PI / 3
