@@ -76,6 +76,7 @@ export async function planUncovering(
     sleeves: arms.filter((arm) => isSleeved(arm, parsing)),
     legs: limbs.filter((limb) => limb.kind === 'leg'),
     extent,
+    lowest: lowestAround(extent, LEG_REACH * torso.size),
     trousers: trouserSides(parsing, torso),
   }
   const { numbers, areas } = numberPieces(parsing, (at) => isClothes(labels[at]))
@@ -129,6 +130,8 @@ interface Scene {
   sleeves: Limb[]
   legs: Limb[]
   extent: Extent
+  /** The garment's lowest row around each column: beside a narrow leg of trousers, the hips end above it. */
+  lowest: Float32Array
   /** The left and the right end of the visible bottom's upper edge. */
   trousers: [Point, Point] | null
 }
@@ -150,6 +153,15 @@ function extentOf(covered: Plane): Extent | null {
   }
   if (bottom < 0) return null
   return { first, last, top, bottom }
+}
+
+/** The last row of the garment's columns within the reach; its last one where there are none. */
+function lowestAround({ last, bottom }: Extent, reach: number): Float32Array {
+  return last.map((_, x) => {
+    const around = last.subarray(Math.max(0, Math.ceil(x - reach)), Math.floor(x + reach) + 1)
+    const rows = around.filter((row) => !Number.isNaN(row))
+    return rows.length > 0 ? Math.max(...rows) : bottom
+  })
 }
 
 /** The sides of the trousers or skirt just below where the old top ends, which may be aslant; null without one. */
@@ -275,17 +287,9 @@ function underLower(scene: Scene, x: number, y: number, label: number): number {
     const [left, right] = torso.span(y)
     return x > left && x < right ? BECOMES.skin : BECOMES.ground
   }
-  const below = y > lowestHem(scene, x) - SOFT_EDGE
+  const below = y > scene.lowest[Math.floor(x)]! - SOFT_EDGE
   if (below && scene.legs.some((leg) => isIn(leg, x, y))) return BECOMES.skin
   return BECOMES.ground
-}
-
-/** The lowest hem around the column: beside a narrow leg of trousers, the hips end above it. */
-function lowestHem({ extent, torso }: Scene, x: number): number {
-  const reach = LEG_REACH * torso.size
-  const around = extent.last.subarray(Math.max(0, Math.floor(x - reach)), Math.ceil(x + reach))
-  const hems = around.filter((last) => !Number.isNaN(last))
-  return hems.length > 0 ? Math.max(...hems) : extent.bottom
 }
 
 function isIn(limb: Limb, x: number, y: number, margin = 0): boolean {
