@@ -23,14 +23,14 @@ function seenWith(leftKnee: number, rightKnee: number) {
 }
 
 describe('unfit', () => {
-  it('lets everybody wear a top, and those who stand all kinds', () => {
+  it('accepts every person for a top, and a standing one for all kinds', () => {
     expect(unfit(seenWith(190, 200), 'top')).toBeNull()
     for (const kind of ['dress', 'skirt', 'trousers'] as const) {
       expect(unfit(seenWith(260, 250), kind)).toBeNull()
     }
   })
 
-  it('lets nobody who is seated wear a dress, a skirt or trousers', () => {
+  it('rejects a seated person for a dress, a skirt or trousers', () => {
     for (const kind of ['dress', 'skirt', 'trousers'] as const) {
       expect(unfit(seenWith(185, 260), kind)).toMatch(/seated/)
       expect(unfit(seenWith(200, 200), kind)).toMatch(/seated/)
