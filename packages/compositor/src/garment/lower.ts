@@ -2,7 +2,7 @@
 import type { LowerGarment } from '../garment.ts'
 import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
-import { boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
+import { areaOfRow, boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, stretch, type Way } from './contour.ts'
 import { smoothLine } from '../smoothing.ts'
@@ -86,9 +86,7 @@ export function withoutTassels(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
   const height = bounds.bottom - bounds.top
-  const widths = Array.from({ length: height }, (_, row) =>
-    runsOf(mask, bounds.top + row).reduce((sum, { left, right }) => sum + right - left, 0),
-  )
+  const widths = Array.from({ length: height }, (_, row) => areaOfRow(mask, bounds.top + row))
   const widest = Math.max(...widths.slice(Math.floor(height / 2)))
   const last = widths.findLastIndex((width) => width > TASSELS.thin * widest)
   const above = widths.slice(Math.max(0, last - Math.round(TASSELS.edge * height)), last + 1)

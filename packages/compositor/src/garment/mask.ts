@@ -24,6 +24,10 @@ export function area({ data }: Mask): number {
   return count
 }
 
+/** How many pixels of a row are set. */
+export const areaOfRow = (mask: Mask, y: number): number =>
+  runsOf(mask, y).reduce((sum, { left, right }) => sum + right - left, 0)
+
 /** Whether a pixel is at the edge of the picture. */
 export function isBorder(index: number, { width, height }: { width: number; height: number }) {
   const x = index % width

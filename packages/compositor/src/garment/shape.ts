@@ -1,6 +1,6 @@
 // The kind of a garment and its landmarks, from its silhouette.
 import { traceOutline } from './outline.ts'
-import { runsOf, type Mask } from './mask.ts'
+import { areaOfRow, type Mask } from './mask.ts'
 import { keepLarge } from './regions.ts'
 import { hasSleeves } from './armpit.ts'
 import { bodyRowsOf } from './body-rows.ts'
@@ -52,14 +52,9 @@ export function startsWithWaist(mask: Mask): boolean {
   if (!rows) return false
   const { bounds, farLeft, farRight } = rows
   const height = bounds.bottom - bounds.top
-  const covered = (share: number) => {
-    const y = Math.round(bounds.top + share * height)
-    return runsOf(mask, y).reduce((sum, run) => sum + run.right - run.left, 0)
-  }
-  const extent = (share: number) => {
-    const y = Math.round(bounds.top + share * height)
-    return farRight[y]! - farLeft[y]!
-  }
+  const rowAt = (share: number) => Math.round(bounds.top + share * height)
+  const covered = (share: number) => areaOfRow(mask, rowAt(share))
+  const extent = (share: number) => farRight[rowAt(share)]! - farLeft[rowAt(share)]!
   if (hasSleeves(rows) && !crotchOf(mask, rows)) return false
   return WAISTS.every(({ top, below, share }) => covered(top) > extent(below) * share)
 }
