@@ -202,7 +202,7 @@ function topPlace(frame: Frame, i: number, { waist, onePiece, sleeves, hems }: C
   if (across < ASIDE.neck) cost += 1.5 * falling(down, ABOVE_TOP.collar)
   const sleeve = sleeves[frame.armSide[i]!]!
   if (onePiece) cost += belowHem(frame, i, hems)
-  else if (!onSleeve(frame, i, sleeves) && !onCuff(frame, i, sleeve))
+  else if (!onSleeve(frame, i, sleeve) && !onCuff(frame, i, sleeve))
     cost += 8 * ramp(down, waist.down - WAIST.free, waist.down + WAIST.never)
   cost += 3 * Math.min(rising(armDistance, ARM.sleeve), rising(across, ASIDE.top))
   if (armDistance < ARM.cuff) cost += 1.5 * rising(armAt, ARM_AT.cuff)
@@ -216,7 +216,8 @@ function bottomPlace(frame: Frame, i: number, { waist, onePiece, hems, sleeves }
   if (onePiece) return IMPOSSIBLE
   const above = ramp(-frame.down[i]!, WAIST.free - waist.down, WAIST.never - waist.down)
   const cost = onFoot(frame, i) + 8 * above
-  return cost + belowHem(frame, i, hems) + (onSleeve(frame, i, sleeves) ? 2.5 : 0)
+  const sleeve = sleeves[frame.armSide[i]!]!
+  return cost + belowHem(frame, i, hems) + (onSleeve(frame, i, sleeve) ? 2.5 : 0)
 }
 
 /** Clothing of the legs ends at the hem; away from the bones less exactly so, as hems may be slanted. */
@@ -246,8 +247,8 @@ function itemPlace({ face, armDistance, armAt }: Frame, i: number): number {
   return armAt[i]! > ARM_AT.bag ? 1 + 2 * rising(armDistance[i]!, BAG) : 3
 }
 
-const onSleeve = ({ armDistance, armAt, armSide }: Frame, i: number, sleeves: CoverEnd[]) =>
-  armDistance[i]! < NEAR_ARM && armAt[i]! < sleeves[armSide[i]!]!.at + PAST.sleeve
+const onSleeve = ({ armDistance, armAt }: Frame, i: number, { at }: CoverEnd) =>
+  armDistance[i]! < NEAR_ARM && armAt[i]! < at + PAST.sleeve
 
 /** Whether a wide cuff of a long sleeve may be there. It can hide a part of the hand. */
 const onCuff = ({ armDistance, armAt }: Frame, i: number, { at }: CoverEnd) =>
