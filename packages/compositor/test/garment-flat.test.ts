@@ -89,6 +89,33 @@ describe('readFlat', () => {
     expect(garment.shoulders).toBe('sleeves')
   })
 
+  it('tells cloth in the colour of a ground without noise by its texture', async () => {
+    const white = shirt([225, 225, 225])
+    for (let y = 80; y < 250; y++) {
+      for (let x = 60; x < 240; x++) {
+        const at = (y * 300 + x) * 4
+        const value = 243 + ((x * 7 + y * 13) % 4)
+        if (white.data[at] === 225) white.data.fill(value, at, at + 3)
+      }
+    }
+    const garment = await readFlat(white)
+    for (const x of [100, 150, 200]) expect(alphaAt(garment!.picture, x, 150)).toBe(255)
+    for (const x of [20, 280]) expect(alphaAt(garment!.picture, x, 150)).toBe(0)
+  })
+
+  it('tells the pale ends of sleeves from shadows, which fade', async () => {
+    const seen = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      if (off < 60 && y > 80 && y < 330) return [200, 200, 200]
+      if (y > 90 && y < 140 && off < 80) return off > 64 ? [236, 236, 236] : [190, 190, 190]
+      const shade = x > 210 && y > 170 && y < 330 ? Math.max(0, 24 - 2 * (x - 210)) : 0
+      return [244 - shade, 244 - shade, 244 - shade]
+    })
+    const garment = await readFlat(seen)
+    for (const x of [76, 224]) expect(alphaAt(garment!.picture, x, 115)).toBe(255)
+    for (const x of [216, 224]) expect(alphaAt(garment!.picture, x, 250)).toBe(0)
+  })
+
   it('places armpits and hem of a T-shirt', async () => {
     const garment = await readFlat(shirt([160, 30, 40]))
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)

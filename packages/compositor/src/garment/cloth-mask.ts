@@ -2,7 +2,9 @@
 import { CompositionError } from '../composition-error.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
+import { median } from '../plane.ts'
 import { clamp } from '../raster.ts'
+import { blur } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { cutAlong, edgesOf, type Edges } from './edges.ts'
@@ -15,8 +17,12 @@ const PRIOR = 1
 const MOST = 14
 /** The cost of calling a pixel ground that a closed outline divides from the ground around. */
 const ENCLOSED = 0.25
+/** The cost of calling a pixel ground that is textured, on a ground without noise. */
+const TEXTURED = 3
 /** The noise below which the ground has one exact colour. */
 const EXACT = 0.001
+/** The noise below which the ground has no other colour at all. */
+const FLAT = 1e-6
 /** The noise above which pieces of the ground would be taken for cloth: walls, stones and things beside the cloth. */
 const BUSY = 0.035
 /** The squared colour change over three pixels from which a surface is grained. */
@@ -65,6 +71,10 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
     for (const i of pixels) terminal[i] = Math.max(terminal[i]!, ENCLOSED)
   }
   await pause()
+  if (ground.noise < FLAT) {
+    believeTexture(terminal, ground, edges)
+    await pause()
+  }
   const mask = cutAlong(edges, clamp(ground.noise * 3, 0.008, 0.08), terminal)
   await pause()
   return mask
@@ -80,6 +90,33 @@ function plainOf(ground: Ground, edges: Edges): Mask {
     const grained = edges.right[i]! > GRAIN || edges.down[i]! > GRAIN
     return !exact || !grained || ground.distance[i]! < 0.0025
   })
+}
+
+/** The squared change over three pixels that is more than rounding, and its least share of the pixels around. */
+const TEXTURE = { change: 1e-8, around: 3, share: 0.6 }
+/** How far blocks of a JPEG carry the noise of an edge, in pixels: usually, and of cloth that differs this much. */
+const BLOCK_NOISE = { usual: 4, strong: 10, from: 0.05 }
+
+/** On a ground without noise, what has texture is cloth, such as white on white, or lies beside an edge in a JPEG. */
+function believeTexture(terminal: Float32Array, { distance }: Ground, edges: Edges): void {
+  const { width, height, right, down } = edges
+  const changes = Float32Array.from(right, (change, i) =>
+    Math.max(change, down[i]!) > TEXTURE.change ? 1 : 0,
+  )
+  const share = blur({ width, height, data: changes }, TEXTURE.around).data
+  const textured = maskWhere(edges, (i) => share[i]! > TEXTURE.share)
+  const depth = distanceTo(textured, 0)
+  const fromStrong = distanceTo(
+    maskWhere(edges, (i) => distance[i]! > BLOCK_NOISE.from),
+    1,
+  )
+  const isCloth = (i: number) =>
+    depth[i]! > BLOCK_NOISE.usual && fromStrong[i]! > BLOCK_NOISE.strong
+  const fromCloth = distanceTo(maskWhere(edges, isCloth), 1)
+  for (let i = 0; i < terminal.length; i++) {
+    if (depth[i] === 0 || fromCloth[i]! > BLOCK_NOISE.strong) continue
+    terminal[i] = Math.max(terminal[i]!, isCloth(i) ? TEXTURED : 0)
+  }
 }
 
 /** Of what the outline encloses: a region is that large at least, and up to this size may be ground after all. */
@@ -133,7 +170,47 @@ async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<
   const thick = opened(depth, mask, reach * 0.4)
   // Straps are all edge; shadows lie along something thicker.
   for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick[i] === 0) data[i] = 1
+  await pause()
+  const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
+  for (const pixels of regions(gone, 1)) {
+    if (isEven(pixels, depth, ground, edges)) for (const i of pixels) data[i] = 1
+  }
   return { width, height, data }
+}
+
+/** Pale cloth: its least pixels, the least share of its colour at the outline, and its usual change over three pixels. */
+const EVEN = { size: 40, atRim: 0.8, change: 0.02 }
+/** Pixels from the outline: its mixed ones, the rim, and where the inside begins. */
+const RIM = { from: 1.5, to: 3, inside: 4 }
+
+/** Whether a piece differs from the ground as much at the outline as inside. A shadow fades outwards. */
+function isEven(
+  pixels: Int32Array,
+  depth: Float32Array,
+  { distance }: Ground,
+  { right, down }: Edges,
+): boolean {
+  if (pixels.length < EVEN.size) return false
+  const typical = (where: (depth: number) => boolean, value: (i: number) => number) =>
+    median(
+      Array.from(
+        pixels.filter((i) => where(depth[i]!)),
+        value,
+      ),
+    )
+  const rim = typical(
+    (d) => d > RIM.from && d <= RIM.to,
+    (i) => distance[i]!,
+  )
+  const inside = typical(
+    (d) => d > RIM.inside,
+    (i) => distance[i]!,
+  )
+  const change = typical(
+    () => true,
+    (i) => Math.max(right[i]!, down[i]!),
+  )
+  return rim > EVEN.atRim * inside && change < EVEN.change ** 2
 }
 
 /** Where the mask is at least twice the radius wide. */
