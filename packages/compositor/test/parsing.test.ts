@@ -26,12 +26,14 @@ const POSE = poseAt({
   leftKnee: [116, 235],
 })
 
-/** A person in a black top, whose wide cuffs end beside the hips, and in trousers. */
-function draw() {
+type Fill = (left: number, top: number, right: number, bottom: number, colour: Colour) => void
+
+/** A person with head and neck, and what `dress` adds. */
+function draw(dress: (fill: Fill) => void) {
   const picture = { width: WIDTH, height: HEIGHT, data: new Uint8ClampedArray(WIDTH * HEIGHT * 4) }
   const person = createPlane(WIDTH, HEIGHT)
   for (let i = 0; i < WIDTH * HEIGHT; i++) picture.data.set([214, 216, 218, 255], i * 4)
-  const fill = (left: number, top: number, right: number, bottom: number, colour: Colour) => {
+  const fill: Fill = (left, top, right, bottom, colour) => {
     for (let y = top; y < bottom; y++) {
       for (let x = left; x < right; x++) {
         picture.data.set(colour, (y * WIDTH + x) * 4)
@@ -41,22 +43,41 @@ function draw() {
   }
   fill(84, 10, 116, 54, SKIN)
   fill(92, 54, 108, 70, SKIN)
-  fill(66, 68, 134, 158, BLACK)
-  fill(68, 158, 132, HEIGHT, [200, 150, 190])
-  for (const x of [50, 150]) {
-    fill(x - 9, 74, x + 9, 180, BLACK)
-    fill(x - 6, 180, x + 6, 215, SKIN)
-    fill(x - 13, 178, x + 13, 194, BLACK)
-  }
+  dress(fill)
   return { picture, perception: { pose: POSE, person, face: null, box: null } }
+}
+
+async function labelsOf(dress: (fill: Fill) => void) {
+  const { picture, perception } = draw(dress)
+  const { labels } = await parse(picture, perception)
+  return (x: number, y: number) => labels[y * WIDTH + x]
 }
 
 describe('parse', () => {
   it('takes wide cuffs beside the hips for the top', async () => {
-    const { picture, perception } = draw()
-    const { labels } = await parse(picture, perception)
-    const at = (x: number, y: number) => labels[y * WIDTH + x]
+    const at = await labelsOf((fill) => {
+      fill(66, 68, 134, 158, BLACK)
+      fill(68, 158, 132, HEIGHT, [200, 150, 190])
+      for (const x of [50, 150]) {
+        fill(x - 9, 74, x + 9, 180, BLACK)
+        fill(x - 6, 180, x + 6, 215, SKIN)
+        fill(x - 13, 178, x + 13, 194, BLACK)
+      }
+    })
     expect([at(100, 120), at(100, 220), at(50, 206)]).toEqual([LABEL.top, LABEL.bottom, LABEL.skin])
     for (const x of [40, 50, 60, 140, 150, 160]) expect(at(x, 186)).toBe(LABEL.top)
+  })
+
+  it('takes the sides of a top in nearly the colour of the skin before the arms for the top', async () => {
+    const pink: Colour = [232, 190, 180]
+    const at = await labelsOf((fill) => {
+      for (const y of [18, 30, 42]) fill(84, y, 116, y + 4, pink)
+      fill(68, 158, 132, HEIGHT, BLACK)
+      for (const x of [54, 146]) fill(x - 9, 74, x + 9, 215, SKIN)
+      fill(66, 68, 134, 110, pink)
+      fill(56, 110, 144, 168, pink)
+    })
+    expect([at(100, 120), at(50, 200), at(54, 90)]).toEqual([LABEL.top, LABEL.skin, LABEL.skin])
+    for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
   })
 })

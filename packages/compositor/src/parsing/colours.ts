@@ -153,11 +153,36 @@ export function relearnColours(evidence: Evidence, colours: Colours, labels: Uin
   const items = pixelsWhere(labels.length, (i) => labels[i] === LABEL.item)
   return withEnds(evidence, {
     ...colours,
+    skin: distinctSkin(evidence, colours, labels),
     item: items.length > 0 ? colourCosts(lab, items, HAIR_PARTS, CLOTH_SLACK) : null,
     hair: again(LABEL.hair, colours.hair, HAIR_PARTS, HAIR_SLACK),
     top: again(LABEL.top, colours.top, CLOTH_PARTS, CLOTH_SLACK),
     bottom: again(LABEL.bottom, colours.bottom, CLOTH_PARTS, CLOTH_SLACK),
   })
+}
+
+/** The mean cost as skin below which a top looks like it, and how much more a distinct colour costs as the top. */
+const LIKE_SKIN = 5
+const DISTINCT = 3
+/** The share of the skin that has to be distinct. */
+const MOSTLY_DISTINCT = 0.7
+
+/** Beside a top in nearly the colour of the skin only what does not look like that top is skin. */
+function distinctSkin(
+  { lab, person, indices }: Evidence,
+  { skin, top }: Colours,
+  labels: Uint8Array,
+): ColourCosts {
+  const labelled = (label: Label) =>
+    pixelsWhere(labels.length, (i) => labels[i] === label && person.data[i]! > SURE)
+  const cloth = labelled(LABEL.top)
+  const cost = cloth.reduce((sum, i) => sum + skin[indices[i]!]!, 0)
+  if (cost > LIKE_SKIN * cloth.length) return skin
+  const bare = labelled(LABEL.skin)
+  const own = bare.filter((i) => top[indices[i]!]! > skin[indices[i]!]! + DISTINCT)
+  return own.length > Math.max(LEAST_AGAIN, MOSTLY_DISTINCT * bare.length)
+    ? withShade(colourCosts(lab, own, SKIN_PARTS, SKIN_SLACK))
+    : skin
 }
 
 function withEnds(evidence: Evidence, colours: Omit<Colours, 'sleeves' | 'hems'>): Colours {
