@@ -8,8 +8,10 @@ import { fillSlots } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { readFlat } from '../src/garment/read.ts'
+import { wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { wearerIn } from '../src/garment/wearer.ts'
+import { LABEL } from '../src/parsing.ts'
 import type { Perception } from '../src/perception.ts'
 import type { Raster } from '../src/raster.ts'
 
@@ -389,6 +391,15 @@ describe('wornUpperOf', () => {
     expect(worn?.shoulders).toBe('none')
     expect([worn?.left.sleeve, worn?.right.sleeve]).toEqual([null, null])
     expect(worn?.right.armhole.length).toBeGreaterThan(2)
+  })
+
+  it('leaves out the ground between the legs that was taken for cloth', () => {
+    const { width, height, data } = shirtWith(-1, 1)
+    const isGap = (i: number) => Math.abs((i % width) - 150) < 5 && i > 265 * width
+    const labels = data.map((value, i) => (value === 1 || isGap(i) ? LABEL.top : LABEL.ground))
+    const worn = wornShapeOf({ width, height, labels }, wearer)
+    expect(worn?.mask.data.lastIndexOf(1)).toBeLessThan(270 * width)
+    expect(worn?.shape.kind).toBe('top')
   })
 })
 

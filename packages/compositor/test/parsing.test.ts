@@ -68,6 +68,20 @@ describe('parse', () => {
     for (const x of [40, 50, 60, 140, 150, 160]) expect(at(x, 186)).toBe(LABEL.top)
   })
 
+  it('takes clothes of one cloth for a dress when the legs below are bare as far as they are seen', async () => {
+    for (const [legs, below] of [
+      [SKIN, LABEL.top],
+      [BLACK, LABEL.bottom],
+    ] as const) {
+      const at = await labelsOf((fill) => {
+        fill(66, 68, 134, 205, BLACK)
+        for (const x of [84, 116]) fill(x - 15, 205, x + 15, HEIGHT, legs)
+        for (const x of [50, 150]) fill(x - 9, 74, x + 9, 215, SKIN)
+      })
+      expect([at(100, 110), at(100, 195)]).toEqual([LABEL.top, below])
+    }
+  })
+
   it('takes the sides of a top in nearly the colour of the skin before the arms for the top', async () => {
     const pink: Colour = [232, 190, 180]
     const at = await labelsOf((fill) => {

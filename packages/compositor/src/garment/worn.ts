@@ -6,7 +6,7 @@ import { withFilled } from './holes.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { bodyRowsOf } from './body-rows.ts'
-import { crotchOf, lowerShapeOf } from './lower.ts'
+import { crotchOf, lowerShapeOf, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
 import type { Wearer } from './wearer.ts'
 import { wornUpperOf } from './worn-upper.ts'
@@ -28,7 +28,7 @@ export function wornShapeOf(parsing: Parsing, wearer: Wearer): { mask: Mask; sha
   // What the picture cuts off is not what it shows for sale.
   const factor = reachesEnd(bottom) ? DOMINANCE * 3 : DOMINANCE
   const lower = area(bottom) > area(top) * factor
-  const mask = solid(lower ? bottom : top)
+  const mask = withoutTassels(solid(lower ? bottom : top))
   if (area(mask) < mask.data.length * LEAST) return null
   const shape = lower ? wornLowerOf(mask) : wornUpperOf(mask, wearer)
   return shape && { mask, shape }

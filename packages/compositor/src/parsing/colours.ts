@@ -57,8 +57,8 @@ const BOTTOM = { margin: 0.1, from: 0.6, end: 0.8 }
 const ON_LEG = 0.16
 /** Hair by `Frame.face`, above and below its middle, and by `down`: past `noCloth` its cost as cloth is above `cloth`. */
 const HAIR = { from: 1.02, above: 1.5, below: 2, end: -0.15, noCloth: -0.4, cloth: 5 }
-/** The calves, and the cost up to which they look bare. */
-const CALF = { distance: 0.08, at: [1.45, 1.85], bare: 5 } as const
+/** The lowest part of the legs that is seen, above the shoes, and the cost up to which it looks bare. */
+const LOWEST_LEG = { distance: 0.08, end: 1.85, length: 0.2, bare: 5 }
 
 /** What the colours are learned from: the picture, its mask and the places of its pixels. */
 export interface Evidence {
@@ -113,7 +113,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   })
 }
 
-/** The share of the legs that has to be bare for a skirt. */
+/** The share of that part that has to be bare for a dress. */
 const BARE_LEGS = 0.5
 
 /**
@@ -123,14 +123,16 @@ const BARE_LEGS = 0.5
 function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   const waist = findWaist(lab, person, frame, indices, skin)
   if (waist.gain >= SAME_CLOTH) return { waist, onePiece: false }
-  const legs = pixelsWhere(
+  const onLegs = pixelsWhere(
     lab.L.length,
     (i) =>
-      frame.legDistance[i]! < CALF.distance &&
-      within(frame.legAt[i]!, CALF.at) &&
+      frame.legDistance[i]! < LOWEST_LEG.distance &&
+      frame.legAt[i]! < LOWEST_LEG.end &&
       person.data[i]! > PROBABLE,
   )
-  const bare = legs.filter((i) => skin[indices[i]!]! < CALF.bare)
+  const lowest = onLegs.reduce((most, i) => Math.max(most, frame.legAt[i]!), 0)
+  const legs = onLegs.filter((i) => frame.legAt[i]! > lowest - LOWEST_LEG.length)
+  const bare = legs.filter((i) => skin[indices[i]!]! < LOWEST_LEG.bare)
   const onePiece = bare.length > BARE_LEGS * legs.length
   const line = findHemline(lab, frame)
   return {
