@@ -16,6 +16,8 @@ const SIDEWAYS = 0.3
 const UPRIGHT = 0.75
 /** How far below the hips a knee is, in lengths of the torso: at least 0.65 of 35 people who stand. */
 const SEATED = 0.45
+/** Lower than this share of the picture a knee is a guess: below, the picture ends. */
+const LOWEST_KNEE = 0.95
 
 /** @returns a sentence that says why the person cannot wear a garment of the kind; null when they can */
 export function unfit({ pose, person }: Perception, kind: Garment['kind']): string | null {
@@ -31,7 +33,8 @@ export function unfit({ pose, person }: Perception, kind: Garment['kind']): stri
     return 'The person is seen from the side.'
   }
   if (hips.y - chest.y < UPRIGHT * torso) return 'The person is not upright.'
-  const isRaised = (knee: Joint) => isConfident(knee) && knee.y - hips.y < SEATED * torso
+  const isRaised = (knee: Joint) =>
+    isConfident(knee) && knee.y < LOWEST_KNEE * person.height && knee.y - hips.y < SEATED * torso
   if (kind !== 'top' && (isRaised(pose.leftKnee) || isRaised(pose.rightKnee))) {
     return 'The person is seated. Dresses, skirts and trousers need one who stands.'
   }

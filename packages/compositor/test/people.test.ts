@@ -4,9 +4,9 @@ import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
 
 /** A person from the front with the knees at these heights; the torso is 100 long. */
-function seenWith(leftKnee: number, rightKnee: number) {
-  const person = createPlane(200, 400)
-  for (let y = 20; y < 380; y++) person.data.fill(1, y * 200 + 50, y * 200 + 150)
+function seenWith(leftKnee: number, rightKnee: number, height = 400) {
+  const person = createPlane(200, height)
+  for (let y = 20; y < height - 20; y++) person.data.fill(1, y * 200 + 50, y * 200 + 150)
   const pose = poseAt({
     rightShoulder: [65, 80],
     leftShoulder: [135, 80],
@@ -41,5 +41,10 @@ describe('unfit', () => {
     const seen = seenWith(185, 260)
     seen.pose.leftKnee.score = 0.1
     expect(unfit(seen, 'dress')).toBeNull()
+  })
+
+  it('ignores knees at the end of the picture', () => {
+    expect(unfit(seenWith(210, 210, 218), 'trousers')).toBeNull()
+    expect(unfit(seenWith(210, 200, 218), 'trousers')).toMatch(/seated/)
   })
 })
