@@ -56,7 +56,7 @@ export interface Assessment {
   spill: number
   farthest: number
   scattered: number
-  /** Shreds that the product itself does not have. */
+  /** Shreds that the product itself does not have; of trousers that the picture cuts off fewer count. */
   shreds: number
   /** Old or painted places that the garment surrounds, relative to its area: torn or gaping cloth. */
   gaps: number
@@ -224,7 +224,8 @@ async function clothOf(view: View) {
   await pause()
   const ghosts = ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size)
   await pause()
-  const shreds = await newShreds(product, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size))
+  const reach = Math.max(1.5, LENGTHS.shred * size)
+  const shreds = await newShreds(product, parsing, isDrawn, reach, size ** 2)
   await pause()
   const found = gaps(parsing, isDrawn, isFault, LENGTHS.gap * size)
   await pause()

@@ -37,7 +37,8 @@ export function shreds(size: Size, isDrawn: PixelSet, reach: number): number {
 }
 
 /**
- * The same without what the product has itself, at the same scale: straps, ties and lace are as narrow as shreds.
+ * The same without what the product has itself, at the same scale: straps, ties and lace are as narrow as shreds. Of a
+ * garment whose visible part is smaller than `whole`, in pixels, the share of that area.
  * @param product the cloth on transparent ground, in any size
  */
 export async function newShreds(
@@ -45,13 +46,15 @@ export async function newShreds(
   size: Size,
   isDrawn: PixelSet,
   reach: number,
+  whole: number,
 ): Promise<number> {
   const isCloth: PixelSet = (i) => product.data[i * 4 + 3]! > OPAQUE
   const areaOf = (of: Size, set: PixelSet) => shareOf(of, () => true, set) * of.width * of.height
-  const scale = Math.sqrt(areaOf(product, isCloth) / Math.max(1, areaOf(size, isDrawn)))
+  const area = areaOf(size, isDrawn)
+  const scale = Math.sqrt(areaOf(product, isCloth) / Math.max(1, area))
   const own = shreds(product, isCloth, reach * scale)
   await pause()
-  return Math.max(0, shreds(size, isDrawn, reach) - own)
+  return Math.max(0, shreds(size, isDrawn, reach) - own) * Math.min(1, area / whole)
 }
 
 /** The area of narrow gaps and notches of `isFault` in the garment, relative to the garment's area. */
