@@ -68,6 +68,18 @@ describe('parse', () => {
     for (const x of [40, 50, 60, 140, 150, 160]) expect(at(x, 186)).toBe(LABEL.top)
   })
 
+  it('finds the hem of a black top over black trousers in uneven light', async () => {
+    const at = await labelsOf((fill) => {
+      for (let y = 68; y < HEIGHT; y++) {
+        const light = Math.max(16, 53 - (y - 68) * 0.5)
+        fill(y < 184 ? 64 : 70, y, y < 184 ? 136 : 130, y + 1, [light, light, light + 3])
+      }
+      fill(64, 182, 136, 184, [70, 70, 74])
+      for (const x of [50, 150]) fill(x - 8, 120, x + 8, 215, SKIN)
+    })
+    expect([at(100, 172), at(100, 205)]).toEqual([LABEL.top, LABEL.bottom])
+  })
+
   it('takes clothes of one cloth for a dress when the legs below are bare as far as they are seen', async () => {
     for (const [legs, below] of [
       [SKIN, LABEL.top],

@@ -29,8 +29,8 @@ export interface Colours {
 
 /** Up to this cost, see `groundCosts`, a pixel may well be ground. */
 const LIKE_GROUND = 2
-/** Below this gain, see `Waist`, the clothes above and below have one colour. */
-const SAME_CLOTH = 0.1
+/** Below this gain, see `Waist`, the clothes have one colour: uneven light gains up to 0.13, two colours at least 0.16. */
+const SAME_CLOTH = 0.15
 /** From this strength, in lightness, `findHemline` has found a line; else the waist is at the usual place. */
 const CLEAR_LINE = 0.02
 const USUAL_WAIST = 0.85
