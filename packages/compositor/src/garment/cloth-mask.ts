@@ -191,26 +191,11 @@ function isEven(
   { right, down }: Edges,
 ): boolean {
   if (pixels.length < EVEN.size) return false
-  const typical = (where: (depth: number) => boolean, value: (i: number) => number) =>
-    median(
-      Array.from(
-        pixels.filter((i) => where(depth[i]!)),
-        value,
-      ),
-    )
-  const rim = typical(
-    (d) => d > RIM.from && d <= RIM.to,
-    (i) => distance[i]!,
-  )
-  const inside = typical(
-    (d) => d > RIM.inside,
-    (i) => distance[i]!,
-  )
-  const change = typical(
-    () => true,
-    (i) => Math.max(right[i]!, down[i]!),
-  )
-  return rim > EVEN.atRim * inside && change < EVEN.change ** 2
+  const far = (part: Int32Array) => median(Array.from(part, (i) => distance[i]!))
+  const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
+  const inside = pixels.filter((i) => depth[i]! > RIM.inside)
+  const change = median(Array.from(pixels, (i) => Math.max(right[i]!, down[i]!)))
+  return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
 }
 
 /** Where the mask is at least twice the radius wide. */

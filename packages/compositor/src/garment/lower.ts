@@ -81,7 +81,7 @@ function legsOf(rows: BodyRows, crotch: Point): NonNullable<LowerShape['legs']> 
  */
 const TASSELS = { thin: 0.3, edge: 0.03, hem: 0.75 }
 
-/** The mask without threads and ties that hang below the hem; the mask itself when there are none. */
+/** The mask without what is narrow below the hem: threads, ties, a gap between legs that was taken for cloth. */
 export function withoutTassels(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
