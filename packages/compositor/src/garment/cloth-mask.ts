@@ -6,8 +6,8 @@ import { median } from '../plane.ts'
 import { clamp } from '../raster.ts'
 import { blur } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
-import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
-import { cutAlong, edgesOf, type Edges } from './edges.ts'
+import { floodThick, inverse, keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
+import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
 import { groundAround, groundOf, type Ground } from './ground.ts'
 import { fillPrints, fillSlots, gapTest, touchesBorder } from './holes.ts'
 
@@ -87,8 +87,7 @@ function plainOf(ground: Ground, edges: Edges): Mask {
   return maskWhere(edges, (i) => {
     if (ground.distance[i]! > limit) return false
     // On a ground of one exact colour, what is nearly of this colour but grained is cloth.
-    const grained = edges.right[i]! > GRAIN || edges.down[i]! > GRAIN
-    return !exact || !grained || ground.distance[i]! < 0.0025
+    return !exact || changeAround(edges, i) <= GRAIN || ground.distance[i]! < 0.0025
   })
 }
 
@@ -99,11 +98,8 @@ const BLOCK_NOISE = { usual: 4, strong: 10, from: 0.05 }
 
 /** On a ground without noise, what has texture is cloth, such as white on white, or lies beside an edge in a JPEG. */
 function believeTexture(terminal: Float32Array, { distance }: Ground, edges: Edges): void {
-  const { width, height, right, down } = edges
-  const changes = Float32Array.from(right, (change, i) =>
-    Math.max(change, down[i]!) > TEXTURE.change ? 1 : 0,
-  )
-  const share = blur({ width, height, data: changes }, TEXTURE.around).data
+  const changes = maskWhere(edges, (i) => changeAround(edges, i) > TEXTURE.change)
+  const share = blur({ ...changes, data: Float32Array.from(changes.data) }, TEXTURE.around).data
   const textured = maskWhere(edges, (i) => share[i]! > TEXTURE.share)
   const depth = distanceTo(textured, 0)
   const fromStrong = distanceTo(
@@ -172,10 +168,11 @@ async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<
   for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick[i] === 0) data[i] = 1
   await pause()
   const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
+  const bright = { width, height, data }
   for (const pixels of regions(gone, 1)) {
-    if (isEven(pixels, depth, ground, edges)) for (const i of pixels) data[i] = 1
+    if (isEven(pixels, depth, ground, edges)) paint(bright, pixels, 1)
   }
-  return { width, height, data }
+  return bright
 }
 
 /** Pale cloth: its least pixels, the least share of its colour at the outline, and its usual change over three pixels. */
@@ -188,13 +185,13 @@ function isEven(
   pixels: Int32Array,
   depth: Float32Array,
   { distance }: Ground,
-  { right, down }: Edges,
+  edges: Edges,
 ): boolean {
   if (pixels.length < EVEN.size) return false
   const far = (part: Int32Array) => median(Array.from(part, (i) => distance[i]!))
   const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
   const inside = pixels.filter((i) => depth[i]! > RIM.inside)
-  const change = median(Array.from(pixels, (i) => Math.max(right[i]!, down[i]!)))
+  const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
   return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
 }
 

@@ -29,6 +29,10 @@ export function edgesOf({ width, height, L, a, b }: Lab): Edges {
   return { width, height, right, down }
 }
 
+/** The squared colour change around a pixel, in the direction in which it is larger. */
+export const changeAround = ({ right, down }: Edges, i: number): number =>
+  Math.max(right[i]!, down[i]!)
+
 /** The cost of an outline along a flat colour, and along the hardest edge, per pixel. Chosen by experiment. */
 const SMOOTHNESS = 7
 const LEAST_COST = 0.02

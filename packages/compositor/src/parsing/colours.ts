@@ -141,15 +141,15 @@ function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   }
 }
 
+/** The pixels with a label that are the person's with more than this probability. */
+const labelled = (labels: Uint8Array, label: Label, person: Plane, probability: number) =>
+  pixelsWhere(labels.length, (i) => labels[i] === label && person.data[i]! > probability)
+
 /** Learns again from a first labelling, where that shows enough of a thing. */
 export function relearnColours(evidence: Evidence, colours: Colours, labels: Uint8Array): Colours {
   const { lab, person } = evidence
   const again = (label: Label, before: ColourCosts, components: number, slack: number) => {
-    const pixels = pixelsWhere(
-      labels.length,
-      (i) => labels[i] === label && person.data[i]! > PROBABLE,
-    )
-    const own = preferring(pixels, noGap(evidence))
+    const own = preferring(labelled(labels, label, person, PROBABLE), noGap(evidence))
     return own.length < LEAST_AGAIN ? before : colourCosts(lab, own, components, slack)
   }
   const items = pixelsWhere(labels.length, (i) => labels[i] === LABEL.item)
@@ -175,12 +175,10 @@ function distinctSkin(
   { skin, top }: Colours,
   labels: Uint8Array,
 ): ColourCosts {
-  const labelled = (label: Label) =>
-    pixelsWhere(labels.length, (i) => labels[i] === label && person.data[i]! > SURE)
-  const cloth = labelled(LABEL.top)
+  const cloth = labelled(labels, LABEL.top, person, SURE)
   const cost = cloth.reduce((sum, i) => sum + skin[indices[i]!]!, 0)
   if (cost > LIKE_SKIN * cloth.length) return skin
-  const bare = labelled(LABEL.skin)
+  const bare = labelled(labels, LABEL.skin, person, SURE)
   const own = bare.filter((i) => top[indices[i]!]! > skin[indices[i]!]! + DISTINCT)
   return own.length > Math.max(LEAST_AGAIN, MOSTLY_DISTINCT * bare.length)
     ? withShade(colourCosts(lab, own, SKIN_PARTS, SKIN_SLACK))
