@@ -10,6 +10,7 @@ import {
   responseErrors,
   type StripeObject,
 } from './stripe-contract.ts'
+import { textOf } from './upstream.ts'
 
 export const STRIPE_SECRET_KEY = 'sk_test_key_of_the_tests'
 
@@ -112,7 +113,7 @@ export class FakeStripe extends FakeStripeCheckout {
     this.requests.filter((request) => request.operation === operation)
 
   handle = async (request: Request): Promise<Response> => {
-    const body = await request.text()
+    const body = await textOf(request)
     await this.#arrive(request)
     const interruption = this.#interruptions.shift()
     const work = () => this.#respond(request, body)

@@ -36,6 +36,9 @@ export const drip = ({ signal }: SeenRequest): Response =>
     }),
   )
 
+/** The body of a request of any type. `Request.text()` logs a warning unless the type is a text. */
+export const textOf = (request: Request): Promise<string> => new Response(request.body).text()
+
 /** Replaces the network for every test of the calling file. */
 export function fakeUpstream(): Upstream {
   const replies = new Map<string, Reply>()
@@ -55,7 +58,7 @@ export function fakeUpstream(): Upstream {
         throw new TypeError('unexpected request')
       }
       const signal = init?.signal ?? undefined
-      const known = { method, url, headers, body: await request.text(), signal }
+      const known = { method, url, headers, body: await textOf(request), signal }
       seen.push(known)
       return reply(known)
     })
