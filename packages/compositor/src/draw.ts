@@ -1,7 +1,7 @@
 // Draws the draped garment into the photo: shadow, light, and what stays in front of it.
 import { pauseInRows } from './pause.ts'
 import { createPlane, sample, type Plane } from './plane.ts'
-import { ramp, type Raster } from './raster.ts'
+import { clamp, ramp, type Raster } from './raster.ts'
 import { blur } from './smoothing.ts'
 
 /** A layer's alpha from 0 to 1, at the size of the analysis. */
@@ -61,8 +61,10 @@ export async function castShadow(
   for (let y = 0; y < height; y++) {
     await pauseInRows(y, photo)
     const py = (y + 0.5) / scale
-    const above = spans[Math.max(0, Math.floor(py - 0.5))]!
-    const below = spans[Math.min(dark.height - 1, Math.floor(py + 0.5))]!
+    // Rounding makes the photo a little longer or shorter than the analysis.
+    const row = clamp(Math.floor(py - 0.5), 0, dark.height - 1)
+    const above = spans[row]!
+    const below = spans[Math.min(dark.height - 1, row + 1)]!
     // With what lies between the shadow's end and the next pixels of the analysis.
     const left = Math.max(0, Math.floor((Math.min(above.left, below.left) - 0.5) * scale))
     const right = Math.min(width, Math.ceil((Math.max(above.right, below.right) + 0.5) * scale))
