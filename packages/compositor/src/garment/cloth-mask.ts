@@ -64,7 +64,7 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
   const terminal = new Float32Array(width * height)
   for (let i = 0; i < terminal.length; i++) {
     const off = ground.distance[i]! / spread
-    terminal[i] = Math.min(MOST, (off * off) / 2) - PRIOR
+    terminal[i] = plain.data[i] === 1 ? -PRIOR : Math.min(MOST, (off * off) / 2) - PRIOR
   }
   await pause()
   for (const pixels of await enclosedBy(terminal, plain, ground.noise < EXACT)) {
@@ -80,11 +80,20 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
   return mask
 }
 
-/** Pixels that look just like the ground. */
+/** Light that falls off: its largest squared change over three pixels, and the most it differs from a gradient. */
+const FALL = { change: 0.007 ** 2, most: 0.05 }
+
+/** Pixels that look just like the ground, or continue it from the border without an edge. */
 function plainOf(ground: Ground, edges: Edges): Mask {
   const limit = clamp(ground.noise * 1.5, 0.0055, 0.05)
   const exact = ground.noise < EXACT
+  const even = maskWhere(
+    edges,
+    (i) => ground.distance[i]! < FALL.most && changeAround(edges, i) <= FALL.change,
+  )
+  const reached = floodThick(even, 2)
   return maskWhere(edges, (i) => {
+    if (reached.data[i] === 1) return true
     if (ground.distance[i]! > limit) return false
     // On a ground of one exact colour, what is nearly of this colour but grained is cloth.
     return !exact || changeAround(edges, i) <= GRAIN || ground.distance[i]! < 0.0025

@@ -65,7 +65,7 @@ export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
 }
 
 /** Around a gap the cloth is at most as wide as a sleeve's cuff or a strap: a share of the width. */
-const THIN = 0.05
+const THIN = 0.065
 /** The least width of a strap in pixels, and the share of a hole's outline that lies along it. By experiment. */
 const STRAP = { width: 2, along: 0.85 }
 
