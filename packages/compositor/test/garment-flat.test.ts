@@ -118,6 +118,35 @@ describe('readFlat', () => {
     for (const x of [216, 224]) expect(alphaAt(garment!.picture, x, 250)).toBe(0)
   })
 
+  it('leaves out a ground whose light falls off beside the cloth', async () => {
+    const cloth = shirt([176, 152, 128])
+    const picture = draw(300, 400, (x, y) => {
+      const i = (Math.floor(y) * 300 + Math.floor(x)) * 4
+      const dark = Math.round(8 * Math.exp(-(((x - 60) / 45) ** 2) - ((y - 240) / 90) ** 2))
+      const [r, g, b] = cloth.data.subarray(i, i + 3) as unknown as Colour
+      return r === GROUND[0] ? [r - dark, g - dark, b - dark] : [r, g, b]
+    })
+    const { picture: cut } = (await readFlat(picture))!
+    expect(alphaAt(cut, 70, 240)).toBe(0)
+    expect(alphaAt(cut, 100, 240)).toBe(255)
+  })
+
+  it('leaves out the ground between sleeves that a shadow on the floor closes', async () => {
+    const picture = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      const body = off < 60 && y > 60 && y < 290 && Math.hypot(off, y - 60) > 25
+      const sleeve = off >= 60 && off < 105 && y > 60 + (off - 60) * 0.6 && y < 341
+      const tone = 236 - 8 * Math.sin(x) * Math.sin(y)
+      if (body || (sleeve && (y < 200 || off > 75))) return [tone, tone - 6, tone - 14]
+      const floor = off < 105 && y > 332 ? Math.max(0, 1 - Math.abs(y - 338) / 6) : 0
+      const ground = 251 + ((x * 7 + y * 13) % 3) - 50 * floor
+      return [ground, ground, ground]
+    })
+    const garment = (await readFlat(picture))!
+    expect(alphaAt(garment.picture, 150, 312)).toBe(0)
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+  })
+
   it('places armpits and hem of a T-shirt', async () => {
     const garment = await readFlat(shirt([160, 30, 40]))
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
@@ -233,6 +262,15 @@ describe('readFlat', () => {
     )
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
     expect(garment.shoulders).toBe('sleeves')
+  })
+
+  it('ends the armhole of a dress with long straps that lean outwards below them', async () => {
+    const dress = cutOut(['92 20, 96 20, 104 84, 150 124, 150 380, 60 380, 92 190, 72 124, 96 90'])
+    const garment = (await readFlat(dress))!
+    expect(garment).toMatchObject({
+      shoulders: 'straps',
+      left: { neck: { y: expect.closeTo(20, -1) }, armpit: { y: expect.closeTo(124, -1) } },
+    })
   })
 
   it('does not take the narrow shoulders of a wide neck for straps', async () => {

@@ -2,7 +2,7 @@
 import { distance } from '../lines.ts'
 import { median } from '../plane.ts'
 import type { Point } from '../raster.ts'
-import { chestHalf, reachOf, type BodyRows } from './body-rows.ts'
+import { chestHalf, reachOf, widthBesideGap, type BodyRows } from './body-rows.ts'
 import { bestIndex, turnOn, type Way } from './contour.ts'
 
 export interface Armpit extends Point {
@@ -220,7 +220,8 @@ export function neckOf(
  * Where armholes end, in half widths of the chest: at least `out` from the axis, and between the highest
  * and the lowest depth below the shoulders, where a difference of `spread` from the usual depth costs as
  * much as one half width. A corner is a turn over `reach`, which counts as `corner`. The way to them from the
- * neck falls more steeply than `slope`: shoulders are flatter. By experiment.
+ * neck falls more steeply than `slope`: shoulders are flatter. Cloth narrower than `strap` has no armhole, and below it
+ * the spread is `ofStraps` times as large. By experiment.
  */
 const HOLE = {
   out: 0.4,
@@ -231,6 +232,8 @@ const HOLE = {
   reach: 0.16,
   corner: 0.5,
   slope: 1.3,
+  strap: 0.2,
+  ofStraps: 2,
 }
 
 /** The armhole's lower end: an outer corner of the outline at the usual depth below the shoulder. */
@@ -239,13 +242,17 @@ function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | 
   const half = chestHalf(rows)
   const reach = Math.max(3, Math.round(half * HOLE.reach))
   const neck = outline[neckOf(outline, rows, half, way)]!
+  const isStrap = (y: number) => widthBesideGap(rows, Math.round(y), way) < HOLE.strap * half
+  // Straps are longer or shorter than shoulders are high.
+  const spread = HOLE.spread * (isStrap(bounds.top + HOLE.highest * half) ? HOLE.ofStraps : 1)
   const best = bestIndex(outline, (point, i) => {
     const out = (way * (point.x - axis)) / half
     const depth = (point.y - bounds.top) / half
     if (out <= HOLE.out || depth < HOLE.highest || depth > HOLE.lowest) return -Infinity
     if (point.y - neck.y < HOLE.slope * way * (point.x - neck.x)) return -Infinity
-    const turn = turnOn(outline, i, reach) * way
-    return out + HOLE.corner * Math.max(0, turn) - ((depth - HOLE.usual) / HOLE.spread) ** 2
+    if (isStrap(point.y)) return -Infinity
+    const turn = turnOn(outline, i, reach)
+    return out + HOLE.corner * Math.max(0, turn) - ((depth - HOLE.usual) / spread) ** 2
   })
   return best < 0 ? null : { x: outline[best]!.x, y: outline[best]!.y, at: best, sleeved: false }
 }

@@ -70,6 +70,16 @@ function bodyOf(runs: readonly Run[], axis: number, gap: number): Run | null {
 export const reachOf = (rows: BodyRows, y: number, way: Way): number =>
   way < 0 ? rows.axis - (rows.left[y] ?? NaN) : (rows.right[y] ?? NaN) - rows.axis
 
+/** How wide the cloth of a row is on one side of the gap at the axis; Infinity where there is no gap. */
+export function widthBesideGap(
+  { farLeft, farRight, gapLeft, gapRight }: BodyRows,
+  y: number,
+  way: Way,
+): number {
+  const width = way < 0 ? gapLeft[y]! - farLeft[y]! : farRight[y]! - gapRight[y]!
+  return Number.isNaN(width) ? Infinity : width
+}
+
 /** The median of the rows' centres, weighted by their width: long rows are the more telling ones. */
 function axisOf(mask: Mask, bounds: Bounds): number {
   const weights = new Float64Array(mask.width * 2 + 2)

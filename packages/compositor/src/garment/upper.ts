@@ -17,7 +17,7 @@ const HEM_POINTS = 17
  * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
  * of a strap dress are short. A tunic that is not narrower than this share at its waist may be longer.
  */
-const DRESS = { length: 1.9, fitted: 0.9, ofTunic: 2.25 }
+const DRESS = { length: 1.9, fitted: 0.95, ofTunic: 2.25 }
 
 /**
  * @param outline the smoothed outline, clockwise
@@ -90,10 +90,10 @@ function mirrored(
 /** Half widths of the chest between the heights of both armpits. Of some 60 product photos two exceed it. */
 const UNEVEN = 0.4
 
-/** Of two armpits of sleeves that are not equally high, the higher one is true: wide sleeves hide the other one. */
+/** Of two armpits that are not equally high, the higher one is true: wide sleeves and draped cloth hide the other one. */
 function evenOut(armpits: { left: Armpit; right: Armpit }, axis: number, half: number): void {
   const { left, right } = armpits
-  if (!left.sleeved || !right.sleeved) return
+  if (left.sleeved !== right.sleeved) return
   if (Math.abs(left.y - right.y) < UNEVEN * half) return
   if (left.y < right.y) armpits.right = { ...right, x: 2 * axis - left.x, y: left.y }
   else armpits.left = { ...left, x: 2 * axis - right.x, y: right.y }
