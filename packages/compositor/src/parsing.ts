@@ -12,7 +12,7 @@ import { learnColours, relearnColours, type Colours } from './parsing/colours.ts
 import { labelCosts, type Clues } from './parsing/costs.ts'
 import { dissolveSpecks, gapBetween } from './parsing/cleanup.ts'
 import { IMPOSSIBLE, improve, type Labelling } from './parsing/expansion.ts'
-import { frameOf, type Frame } from './parsing/frame.ts'
+import { frameOf, within, type Frame } from './parsing/frame.ts'
 import { groundCosts, learnGround, openGround, type Ground } from './parsing/ground.ts'
 import { LABEL, LABEL_COUNT } from './parsing/labels.ts'
 import { colourIndices } from './parsing/mixture.ts'
@@ -33,8 +33,9 @@ const STRENGTH = 3
 const mostBorders = STRENGTH * MOST_BORDERS
 /** Pieces with fewer pixels, at the coarse size, are no part of their own. */
 const SPECK = 14
-/** The least probability of a person on a bone. */
+/** The least probability of a person on a bone, and on a forearm, whose joints are seen best. */
 const BONE = 0.6
+const FOREARM = { from: 1, to: 2, bone: 0.95 }
 /** Shoulder widths from a bone within which that holds in full, and beyond which it does not hold. */
 const BONE_NEAR = 0.04
 const BONE_FAR = 0.1
@@ -124,10 +125,12 @@ async function refine(
 }
 
 /** Along the bones there is a person, even where the mask misses a limb that looks like the ground. */
-function withLimbs(person: Plane, { armDistance, legDistance }: Frame): Plane {
+function withLimbs(person: Plane, { armDistance, armAt, legDistance }: Frame): Plane {
   const bones = person.data.map((p, i) => {
-    const near = Math.min(armDistance[i]!, legDistance[i]!)
-    return Math.max(p, BONE * ramp(-near, -BONE_FAR, -BONE_NEAR))
+    const on = (distance: number) => ramp(-distance, -BONE_FAR, -BONE_NEAR)
+    const isForearm = within(armAt[i]!, [FOREARM.from, FOREARM.to])
+    const arm = (isForearm ? FOREARM.bone : BONE) * on(armDistance[i]!)
+    return Math.max(p, arm, BONE * on(legDistance[i]!))
   })
   return { ...person, data: bones }
 }

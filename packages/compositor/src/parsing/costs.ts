@@ -50,7 +50,7 @@ const THROAT = { down: [-0.1, 0.1], aside: [0.08, 0.16] } as const
 /** The slope from neck to shoulder: its end by `Frame.across`, its height at the neck in torsos, and a torso in shoulders. */
 const SLOPE = { end: 0.5, height: 0.14, torso: 1.6 } as const
 /** Away from the body the mask fills gaps: from torso or arm, a leg's thickness, the share of `Frame.face`. */
-const GAP = { away: [0.06, 0.18], leg: 0.05, face: 0.2 } as const
+const GAP = { away: [0.06, 0.18], leg: 0.05, face: 0.2, bone: 0.06 } as const
 /** By the distance from bones: surely the limb; bare arms and hands, cuffs, sleeves; bags at a hand; legs. */
 const ON_BONES = 0.1
 const ARM = { bare: 0.13, hand: 0.2, fading: 0.15, cuff: 0.14, sleeve: [0.22, 0.3] } as const
@@ -119,7 +119,7 @@ function maskTrust(frame: Frame, i: number, open: boolean): number {
   const { down, across, face, armDistance, legDistance } = frame
   const aside = Math.abs(across[i]!)
   const core = aside < INNER_TORSO && within(down[i]!, TORSO.core)
-  if (open && !core && face[i]! > 1) return OPEN_TRUST
+  if (open && !core && face[i]! > 1 && armDistance[i]! > GAP.bone) return OPEN_TRUST
   const besideTorso = within(down[i]!, BESIDE.gaps) ? aside - ASIDE.torso : 1
   const slope = clamp((SLOPE.end - aside) / (SLOPE.end - ASIDE.neck), 0, 1) * SLOPE.height
   const aboveSlope = aside < SLOPE.end && down[i]! < 0 ? SLOPE.torso * (-down[i]! - slope) : 1
