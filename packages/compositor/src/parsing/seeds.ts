@@ -25,11 +25,19 @@ export const pixelsWhere = (size: number, test: (i: number) => boolean): number[
   return pixels
 }
 
-/** Whether a pixel is within `light` and `tint`, in Oklab, of the median of the given ones. */
-function likeThose(lab: Lab, pixels: number[], light: number, tint: number) {
+/** How far a pixel is from the median of the given ones, in Oklab. */
+function distanceFrom(lab: Lab, pixels: number[]) {
   const [L, a, b] = [lab.L, lab.a, lab.b].map((channel) => median(pixels.map((i) => channel[i]!)))
-  return (i: number) =>
-    Math.abs(lab.L[i]! - L!) < light && Math.hypot(lab.a[i]! - a!, lab.b[i]! - b!) < tint
+  return {
+    light: (i: number) => Math.abs(lab.L[i]! - L!),
+    tint: (i: number) => Math.hypot(lab.a[i]! - a!, lab.b[i]! - b!),
+  }
+}
+
+/** Whether a pixel is within `light` and `tint` of that median. */
+function likeThose(lab: Lab, pixels: number[], most: { light: number; tint: number }) {
+  const { light, tint } = distanceFrom(lab, pixels)
+  return (i: number) => light(i) < most.light && tint(i) < most.tint
 }
 
 /** How far skin differs from its median in one photo, in Oklab; on the shaded side lightness differs more. */
@@ -61,14 +69,38 @@ export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): nu
         (frame.legDistance[i]! < LOWER_LEG.distance && frame.legAt[i]! > LOWER_LEG.from) ||
         isNeck(frame, i)),
   )
-  const base =
-    face.length > SEEN_FACE * faceSize && face.length > LEAST_FACE
-      ? face
-      : [...face, ...limbs.filter((i) => frame.armAt[i]! > HAND || isNeck(frame, i))]
+  const showsFace = face.length > SEEN_FACE * faceSize && face.length > LEAST_FACE
+  const base = showsFace
+    ? face
+    : [...face, ...limbs.filter((i) => frame.armAt[i]! > HAND || isNeck(frame, i))]
   if (base.length < LEAST_BASE) return base
-  const core = base.filter(likeThose(lab, base, CORE.light, CORE.tint))
-  const alike = limbs.filter(likeThose(lab, core, SHADED.light, SHADED.tint))
-  return [...core, ...alike]
+  const core = base.filter(likeThose(lab, base, CORE))
+  const alike = limbs.filter(likeThose(lab, core, SHADED))
+  const own = showsFace ? alike.filter(unlikeClothes(lab, person, frame, core)) : alike
+  return [...core, ...(own.length < MOSTLY_SKIN * alike.length ? own : alike)]
+}
+
+/** Where clothes are most often, in the units of `Frame`. */
+const TORSO = { down: [0.15, 0.85], halfWidth: 0.34 } as const
+const THIGH = { distance: 0.1, at: [0.2, 0.6] } as const
+/** Clothes whose tint is nearer than this to that of the face are no other colour. */
+const SAME_TINT = 0.02
+/** Where less than this share of what looks like skin is nearer to the face than to clothes, the rest is cloth. */
+const MOSTLY_SKIN = 0.6
+
+/** Whether a pixel's tint is nearer to that of the face than to that of beige clothes. */
+function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
+  const places = [
+    (i: number) =>
+      within(frame.down[i]!, TORSO.down) && Math.abs(frame.across[i]!) < TORSO.halfWidth,
+    (i: number) => frame.legDistance[i]! < THIGH.distance && within(frame.legAt[i]!, THIGH.at),
+  ]
+  const skin = distanceFrom(lab, core)
+  const clothes = places
+    .map((isThere) => pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && isThere(i)))
+    .filter((pixels) => pixels.length >= LEAST_BASE && median(pixels.map(skin.tint)) > SAME_TINT)
+    .map((pixels) => distanceFrom(lab, pixels))
+  return (i: number) => clothes.every((cloth) => skin.tint(i) < cloth.tint(i) + 0.005)
 }
 
 const isNeck = (frame: Frame, i: number) =>
