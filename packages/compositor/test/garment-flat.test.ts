@@ -47,6 +47,11 @@ function cutOut(halves: readonly string[]): Raster {
   )
 }
 
+const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
+  const i = (Math.floor(y) * width + Math.floor(x)) * 4
+  return [data[i]!, data[i + 1]!, data[i + 2]!]
+}
+
 const alphaAt = (picture: Raster, x: number, y: number) =>
   picture.data[(y * picture.width + x) * 4 + 3]
 
@@ -121,9 +126,8 @@ describe('readFlat', () => {
   it('leaves out a ground whose light falls off beside the cloth', async () => {
     const cloth = shirt([176, 152, 128])
     const picture = draw(300, 400, (x, y) => {
-      const i = (Math.floor(y) * 300 + Math.floor(x)) * 4
       const dark = Math.round(8 * Math.exp(-(((x - 60) / 45) ** 2) - ((y - 240) / 90) ** 2))
-      const [r, g, b] = cloth.data.subarray(i, i + 3) as unknown as Colour
+      const [r, g, b] = colourAt(cloth, x, y)
       return r === GROUND[0] ? [r - dark, g - dark, b - dark] : [r, g, b]
     })
     const { picture: cut } = (await readFlat(picture))!
@@ -351,6 +355,19 @@ describe('readFlat', () => {
     ['stripes', draw(200, 200, (_, y) => (y % 20 < 3 ? [0, 0, 0] : GROUND))],
   ])('refuses %s', async (_, picture) => {
     expect(await readFlat(picture)).toBeNull()
+  })
+
+  it('refuses a garment that the side of the picture cuts off', async () => {
+    const cloth = shirt([40, 60, 120])
+    const cut = draw(200, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x + 100, y)
+      const fold = r === GROUND[0] ? 0 : 25 * Math.sin(y / 9)
+      return [r + fold, g + fold, b + fold]
+    })
+    await expect(readFlat(cut)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('cut off'),
+    })
   })
 
   it('refuses a garment on a wall of stones', async () => {

@@ -1,4 +1,5 @@
 // Reads a product photo: cuts the cloth out and finds its landmarks.
+import { CompositionError } from '../composition-error.ts'
 import type { Garment } from '../garment.ts'
 import { toLab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
@@ -21,7 +22,7 @@ import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 /**
  * @param perceiver finds a person who wears the garment
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
- * @throws CompositionError when the ground is too busy
+ * @throws CompositionError when the ground is too busy or the garment is cut off
  */
 export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
@@ -46,7 +47,7 @@ function opaque(picture: Raster): Raster {
 
 /**
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
- * @throws CompositionError when the ground is too busy
+ * @throws CompositionError when the ground is too busy or the garment is cut off
  */
 export async function readFlat(
   picture: Raster,
@@ -58,6 +59,12 @@ export async function readFlat(
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
+  if (isCutOff(whole)) {
+    throw new CompositionError(
+      'garment_not_found',
+      'The garment is cut off at the side of the picture. All of it must be visible.',
+    )
+  }
   let mask = whole
   if (startsWithWaist(whole)) {
     mask = withoutTassels(whole)
@@ -79,6 +86,17 @@ export async function readFlat(
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
+}
+
+/** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
+const CUT_OFF = 0.2
+
+/** Whether the picture ends within the cloth on the left or on the right. Collars and hems are cut off more often. */
+function isCutOff({ width, height, data }: Mask): boolean {
+  const rows = Array.from({ length: height }, (_, y) => y * width)
+  return [0, width - 1].some(
+    (x) => rows.filter((row) => data[row + x] === 1).length > CUT_OFF * height,
+  )
 }
 
 async function finished(
