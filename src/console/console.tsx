@@ -22,7 +22,6 @@ import { jobs } from './pages/jobs-page.tsx'
 import { keys } from './pages/keys.tsx'
 import { formLimit } from './middleware/form-limit.ts'
 import { limitConcurrentPages, limitNetwork } from './middleware/throttle.tsx'
-import { checklist } from './pages/go-live-checklist.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
@@ -86,7 +85,6 @@ export const organisationPages = createApp()
   .use('/settings/audit-log/*', permitted('administer'))
   .route('/', formRedirects)
   .route('/', overview)
-  .route('/checklist', checklist)
   .route('/search', search)
   .route('/jobs', jobs)
   .route('/requests', requests)

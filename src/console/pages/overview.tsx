@@ -1,13 +1,15 @@
-// The start page: credits, the statistics of jobs and webhooks in the current mode, and the plan.
+// The start page: the steps to production until they are done or hidden, credits, the statistics of jobs and webhooks
+// in the current mode, and the plan.
+import { getCookie, setCookie } from 'hono/cookie'
 import { useContext } from 'hono/jsx'
+import { readGoLiveState } from '../../organisations/go-live.ts'
 import { invitationsTo } from '../../organisations/invitations.ts'
 import type { JobFigures, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
 import { formatCredits, nameOfPlan } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
-import { Button, FilterSelect } from '../components/form.tsx'
-import { GoLiveChecklist, goLiveSteps } from './go-live-checklist.tsx'
+import { ActionForm, Button, FilterSelect } from '../components/form.tsx'
 import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../components/text.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import {
@@ -15,8 +17,11 @@ import {
   mayInAllWorkspaces,
   createApp,
   pathOf,
+  scopeOf,
   type ConsoleContext,
 } from '../console-context.ts'
+import { cookieOptions, YEAR_SECONDS } from '../cookies.ts'
+import { redirectTo } from '../form-notices.ts'
 import { withQuery } from '../forms.ts'
 import { disabledEndpointsCard } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
@@ -30,6 +35,9 @@ const RANGE_LABELS: Record<StatisticsRange, string> = {
 }
 /** How often the figures are read again while the page is visible. */
 const LIVE_SECONDS = 30
+/** Its value is the user who has hidden the list; its path is that of the organisation. */
+const CHECKLIST_COOKIE = 'try-on.checklist'
+
 export const overview = createApp()
   .get('/', showOverview)
   // console.js polls this fragment.
@@ -39,6 +47,13 @@ export const overview = createApp()
       may(c, 'jobs') ? readActivity(c) : null,
     ])
     return memberFragment(c, liveFigures(c, credits.balance, activity))
+  })
+  .post('/checklist/hide', (c) => {
+    setCookie(c, CHECKLIST_COOKIE, c.var.user.id, {
+      ...cookieOptions(c, YEAR_SECONDS),
+      path: pathOf(c, ''),
+    })
+    return redirectTo(c, '')
   })
 
 async function showOverview(c: ConsoleContext) {
@@ -84,6 +99,74 @@ async function showOverview(c: ConsoleContext) {
         />
       </Section>
     </>,
+  )
+}
+
+/** The steps from the first test job to production, or null if all are done or the user has hidden them. */
+async function goLiveSteps(c: ConsoleContext, creditStatus: Promise<{ balance: number }>) {
+  if (getCookie(c, CHECKLIST_COOKIE) === c.var.user.id) return null
+  const [state, { balance }] = await Promise.all([readGoLiveState(scopeOf(c)), creditStatus])
+  // A step has no label where the member's role does not permit its page.
+  const steps = [
+    {
+      title: 'Create a live key',
+      isDone: state.hasLiveKey,
+      text: 'Your test key returns placeholders. A live key returns real results.',
+      to: '/settings/api-keys',
+      label: 'API keys',
+    },
+    {
+      title: 'Receive a webhook',
+      isDone: state.hasDelivery,
+      text: state.hasWebhookUrl
+        ? 'The URL is set. Send a test event to see that your server receives it.'
+        : 'Set the URL that receives the results, and send a test event to it.',
+      to: '/settings/webhooks',
+      label: state.hasWebhookUrl ? 'Send a test event' : 'Set the URL',
+    },
+    {
+      title: 'Complete a live job',
+      isDone: state.hasLiveJob,
+      text: 'Try it with sample pictures in the playground, or with your live key.',
+      to: '/playground',
+      label: 'Playground',
+    },
+    {
+      title: 'Make sure that you have credits',
+      isDone: state.hasBilling || balance > 0,
+      text: 'Each completed live job costs 1 credit. Choose a plan or buy credits.',
+      to: '/billing',
+      label: may(c, 'billing') ? 'Billing' : null,
+    },
+  ]
+  return steps.every(({ isDone }) => isDone) ? null : steps
+}
+
+type Steps = NonNullable<Awaited<ReturnType<typeof goLiveSteps>>>
+
+const GoLiveChecklist = ({ steps }: { steps: Steps }) => {
+  const done = steps.filter(({ isDone }) => isDone).length
+  return (
+    <section class="card checklist" aria-labelledby="checklist">
+      <header>
+        <h2 id="checklist">Go live</h2>
+        <span class="muted">
+          {done} of {steps.length} done
+        </span>
+        <ActionForm to="/checklist/hide" label="Hide" on="this list" />
+      </header>
+      <ol>
+        {steps.map(({ title, isDone, text, to, label }) => (
+          <li class={isDone ? 'done' : undefined}>
+            <div>
+              <strong>{title}</strong> {isDone && <span class="visually-hidden">(done)</span>}
+              {!isDone && <p>{text}</p>}
+            </div>
+            {!isDone && label !== null && <Link to={to}>{label}</Link>}
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
 
