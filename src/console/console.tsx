@@ -5,7 +5,11 @@ import { HTTPException } from 'hono/http-exception'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
 import { authSecretOf } from '../users/auth.ts'
+import { consolePath } from '../domain/console-path.ts'
+import { MAX_BODY_BYTES } from '../domain/limits.ts'
+import { organisationOf } from '../organisations/locate.ts'
 import { logFields } from '../platform/log.ts'
+import { readRequestBody } from '../platform/net/read-limited.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { account } from './pages/account-forms.tsx'
 import { auditLog } from './pages/audit-log-page.tsx'
@@ -15,12 +19,11 @@ import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
 import { baseUrlOf } from '../http/base-url.ts'
 import { addResponseFields } from '../http/request-line.ts'
-import { notFoundPage, pageOfError } from './error-pages.tsx'
+import { notFoundPage, pageOfError, tooLargePage } from './error-pages.tsx'
 import { credits } from './pages/credits.tsx'
 import { invitations } from './pages/invitation-pages.tsx'
 import { jobs } from './pages/jobs-page.tsx'
 import { keys } from './pages/keys.tsx'
-import { formLimit } from './middleware/form-limit.ts'
 import { limitConcurrentPages, limitNetwork } from './middleware/throttle.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { onboarding } from './pages/onboarding.tsx'
@@ -38,7 +41,6 @@ import {
   requireSession,
   unlimitedForms,
 } from './middleware/session.ts'
-import { rightOrganisation } from './middleware/right-organisation.ts'
 import { search } from './pages/search-page.ts'
 import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
@@ -65,6 +67,26 @@ const formRedirects = createApp()
   .get('/settings/webhooks/endpoints/enable', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/webhooks/test', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/workspaces/:workspaceId/:form', (c) => redirectTo(c, '/settings/workspaces'))
+
+/** The path of the page of an object, with the address of the organisation and the object's id. */
+const OBJECT_PAGE =
+  /^\/console\/(?<addressed>org_\w+)(?<page>\/(?:jobs|settings\/webhooks|billing\/payments)\/(?<id>\w+))$/
+
+/**
+ * A link to a job, webhook event or payment leads to the organisation of that object: also if the link names another
+ * organisation of the user, or none.
+ */
+const rightOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
+  await next()
+  if (c.res.status !== 404 || c.req.method !== 'GET') return
+  const { pathname, search } = new URL(c.req.url)
+  const { addressed, page, id } = OBJECT_PAGE.exec(pathname)?.groups ?? {}
+  if (page === undefined || id === undefined) return
+  const organisationId = await organisationOf(c.env, id)
+  const isOwn = c.var.memberships.some(({ organisation }) => organisation.id === organisationId)
+  if (organisationId === undefined || organisationId === addressed || !isOwn) return
+  c.res = c.redirect(consolePath(organisationId, page + search), 302)
+})
 
 export const organisationPages = createApp()
   .use(rightOrganisation)
@@ -132,6 +154,19 @@ const shareRequestId = createMiddleware<ConsoleApp>(async (c, next) => {
   c.set('requestId', id)
   c.header('X-Request-Id', id)
   await next()
+})
+
+/**
+ * Answers a form of more than 64 KiB with the page for it, before the form is parsed.
+ * @throws AppError validation_error when the client closes the connection
+ */
+const formLimit = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { raw } = c.req
+  if (!raw.body) return next()
+  const body = await readRequestBody(raw, MAX_BODY_BYTES)
+  if (!body) return tooLargePage(c)
+  c.req.raw = new Request(raw, { method: raw.method, body })
+  return next()
 })
 
 /** What all pages share. */
