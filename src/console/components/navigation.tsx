@@ -13,55 +13,33 @@ import { Link } from './text.tsx'
 /** @param permission what a role needs to see the entry; null for every member */
 type Entry = readonly [page: string, label: string, icon: string, permission: Permission | null]
 
-interface Group {
-  /** The heading; the first group has none. */
-  name: string | null
-  entries: readonly Entry[]
+/** The pages by the headings of their groups; the first group has none. */
+const GROUPS: Record<string, readonly Entry[]> = {
+  '': [
+    ['', 'Overview', 'overview', null],
+    ['/playground', 'Playground', 'playground', 'develop'],
+    ['/jobs', 'Jobs', 'jobs', 'jobs'],
+    ['/requests', 'Request log', 'requests', 'jobs'],
+    ['/credits', 'Credits', 'credits', null],
+    ['/billing', 'Billing', 'billing', 'billing'],
+  ],
+  Developers: [
+    ['/settings/api-keys', 'API keys', 'key', 'develop'],
+    ['/settings/webhooks', 'Webhooks', 'webhook', 'jobs'],
+  ],
+  Settings: [
+    ['/settings/organisation', 'Organisation', 'organisation', null],
+    ['/settings/workspaces', 'Workspaces', 'workspace', 'jobs'],
+    ['/settings/team', 'Team', 'team', null],
+    ['/settings/audit-log', 'Audit log', 'log', 'administer'],
+  ],
 }
 
-const GROUPS: readonly Group[] = [
-  {
-    name: null,
-    entries: [
-      ['', 'Overview', 'overview', null],
-      ['/playground', 'Playground', 'playground', 'develop'],
-      ['/jobs', 'Jobs', 'jobs', 'jobs'],
-      ['/requests', 'Request log', 'requests', 'jobs'],
-      ['/credits', 'Credits', 'credits', null],
-      ['/billing', 'Billing', 'billing', 'billing'],
-    ],
-  },
-  {
-    name: 'Developers',
-    entries: [
-      ['/settings/api-keys', 'API keys', 'key', 'develop'],
-      ['/settings/webhooks', 'Webhooks', 'webhook', 'jobs'],
-    ],
-  },
-  {
-    name: 'Settings',
-    entries: [
-      ['/settings/organisation', 'Organisation', 'organisation', null],
-      ['/settings/workspaces', 'Workspaces', 'workspace', 'jobs'],
-      ['/settings/team', 'Team', 'team', null],
-      ['/settings/audit-log', 'Audit log', 'log', 'administer'],
-    ],
-  },
-]
-
-interface HelpLink {
-  href: string
-  label: string
-  icon: string
-  /** Whether guest pages have it, too. */
-  isForGuests?: boolean
-}
-
-/** The documentation, support, and the pages of the operator that are set. */
-export function helpLinks(env: Env): HelpLink[] {
+/** The documentation, support, and the pages of the operator that are set. Guest pages have only some. */
+export function helpLinks(env: Env) {
   const { supportEmail, statusUrl, termsUrl, privacyUrl } = settingsOf(env)
   const support = supportEmail && `mailto:${supportEmail}`
-  const links: (Omit<HelpLink, 'href'> & { href: string | undefined })[] = [
+  const links = [
     { href: '/docs', label: 'Documentation', icon: 'docs', isForGuests: true },
     { href: '/docs/api', label: 'API reference', icon: 'api', isForGuests: true },
     { href: support, label: 'Support', icon: 'support' },
@@ -70,7 +48,7 @@ export function helpLinks(env: Env): HelpLink[] {
     { href: termsUrl, label: 'Terms', icon: 'log', isForGuests: true },
     { href: privacyUrl, label: 'Privacy', icon: 'log', isForGuests: true },
   ]
-  return links.filter((link): link is HelpLink => Boolean(link.href))
+  return links.flatMap(({ href, ...link }) => (href ? [{ href, ...link }] : []))
 }
 
 /** The pages of the organisation that the member's role permits, and help. */
@@ -90,7 +68,7 @@ export const Navigation = ({ c }: { c: ConsoleContext }) => (
         />
       </form>
     </search>
-    {GROUPS.map(({ name, entries }) => {
+    {Object.entries(GROUPS).map(([name, entries]) => {
       const permitted = entries.filter(
         ([page, , , permission]) =>
           (!permission || permits(c.var.membership.role, permission)) &&
@@ -124,11 +102,11 @@ export const Navigation = ({ c }: { c: ConsoleContext }) => (
   </nav>
 )
 
-const NavigationGroup = ({ name, children }: { name: string | null; children?: Child }) => {
-  const id = name === null ? undefined : `nav-${name.toLowerCase()}`
+const NavigationGroup = ({ name, children }: { name: string; children?: Child }) => {
+  const id = name === '' ? undefined : `nav-${name.toLowerCase()}`
   return (
     <div>
-      {name !== null && <h2 id={id}>{name}</h2>}
+      {name !== '' && <h2 id={id}>{name}</h2>}
       <ul aria-labelledby={id}>{children}</ul>
     </div>
   )
