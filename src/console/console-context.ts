@@ -35,8 +35,8 @@ export interface ConsoleApp {
 
 export type ConsoleContext = Context<ConsoleApp>
 
-/** Routes whose handlers have these variables. */
-export const { createApp } = createFactory<ConsoleApp>()
+/** Routes and middleware whose handlers have these variables. */
+export const { createApp, createMiddleware } = createFactory<ConsoleApp>()
 
 /**
  * The address of a page of the current organisation. In JSX, use Link and PostForm.

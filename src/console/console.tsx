@@ -1,6 +1,5 @@
 // The routes and shared middleware of the console, whose pages are rendered on the server. serve.ts
 // loads this module at the first request.
-import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
@@ -30,7 +29,7 @@ import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
 import { redirectTo } from './form-notices.ts'
-import { createApp, pathOf, type ConsoleApp, type ConsoleContext } from './console-context.ts'
+import { createMiddleware, createApp, pathOf, type ConsoleContext } from './console-context.ts'
 import { overview } from './pages/overview.tsx'
 import { playground } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
@@ -76,7 +75,7 @@ const OBJECT_PAGE =
  * A link to a job, webhook event or payment leads to the organisation of that object: also if the link names another
  * organisation of the user, or none.
  */
-const rightOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
+const rightOrganisation = createMiddleware(async (c, next) => {
   await next()
   if (c.res.status !== 404 || c.req.method !== 'GET') return
   const { pathname, search } = new URL(c.req.url)
@@ -139,7 +138,7 @@ const signedIn = createApp()
   .all('*', redirectToOrganisation)
 
 /** CSRF protection: rejects requests from other origins, for every Content-Type. */
-const requireOwnOrigin = createMiddleware<ConsoleApp>(async (c, next) => {
+const requireOwnOrigin = createMiddleware(async (c, next) => {
   const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
   if (!isSafe && !isOwnOrigin(c, c.req.header('Origin'))) throw new HTTPException(403)
   await next()
@@ -149,7 +148,7 @@ const requireOwnOrigin = createMiddleware<ConsoleApp>(async (c, next) => {
  * Continues with the id of app.ts. It is not passed in a header: a copy of the request would close the connection
  * of a client whose form is too large before it has the response.
  */
-const shareRequestId = createMiddleware<ConsoleApp>(async (c, next) => {
+const shareRequestId = createMiddleware(async (c, next) => {
   const id = String(logFields()['requestId'])
   c.set('requestId', id)
   c.header('X-Request-Id', id)
@@ -160,7 +159,7 @@ const shareRequestId = createMiddleware<ConsoleApp>(async (c, next) => {
  * Answers a form of more than 64 KiB with the page for it, before the form is parsed.
  * @throws AppError validation_error when the client closes the connection
  */
-const formLimit = createMiddleware<ConsoleApp>(async (c, next) => {
+const formLimit = createMiddleware(async (c, next) => {
   const { raw } = c.req
   if (!raw.body) return next()
   const body = await readRequestBody(raw, MAX_BODY_BYTES)

@@ -1,12 +1,11 @@
 // Requires a recent sign-in for sensitive actions, such as revealing a secret. If the session is older,
 // this middleware asks for the password, with a code if two-factor authentication is on, or for a
 // passkey, and then continues with the original form or page.
-import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../users/auth.ts'
 import { countPasskeys } from '../../users/passkeys.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { textsOf, type FormState } from '../forms.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -22,7 +21,7 @@ export const isRecentSignIn = (c: ConsoleContext): boolean =>
   Date.now() - c.var.user.signedInAt.getTime() < RECENT_MS
 
 /** Requires a session of the last 15 minutes, or a confirmation. For forms that are posted. */
-export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) => {
+export const requireRecentSignIn = createMiddleware(async (c, next) => {
   if (isRecentSignIn(c)) return next()
   const fields = await c.req.parseBody()
   const isSent = ['password', 'passkey'].some(
@@ -45,7 +44,7 @@ export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) 
 export const requireRecentSignInIf = (
   isSensitive: (form: Record<string, string | File>) => boolean,
 ) =>
-  createMiddleware<ConsoleApp>(async (c, next) =>
+  createMiddleware(async (c, next) =>
     isSensitive(await c.req.parseBody()) ? requireRecentSignIn(c, next) : next(),
   )
 

@@ -1,6 +1,5 @@
 // Sessions: finds the user and the selected organisation of a request, starts and ends sessions.
 import { getCookie, setCookie } from 'hono/cookie'
-import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../users/auth.ts'
 import { membershipsOf } from '../../organisations/members.ts'
 import { endIfOld, recordSignIn, notifyNewSignIn, type SignInMethod } from '../../users/sessions.ts'
@@ -9,9 +8,9 @@ import { AppError } from '../../domain/errors.ts'
 import { permits, type Permission } from '../../domain/role.ts'
 import { addLogFields } from '../../platform/log.ts'
 import {
+  createMiddleware,
   actorFor,
   ipAddressOf,
-  type ConsoleApp,
   type ConsoleContext,
   type SessionUser,
 } from '../console-context.ts'
@@ -89,7 +88,7 @@ export async function endSession(c: ConsoleContext): Promise<void> {
  * Requires a session. Without one, redirects to the sign-in page, which returns to this page. A user
  * whose account is scheduled for deletion can only cancel the deletion or sign out.
  */
-export const requireSession = createMiddleware<ConsoleApp>(async (c, next) => {
+export const requireSession = createMiddleware(async (c, next) => {
   const user = await findSessionUser(c)
   if (!user) {
     const { pathname, search } = new URL(c.req.url)
@@ -107,7 +106,7 @@ export const requireSession = createMiddleware<ConsoleApp>(async (c, next) => {
  * an organisation to onboarding.
  * @throws AppError not_found if the user is not a member of the organisation in the address
  */
-export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
+export const requireOrganisation = createMiddleware(async (c, next) => {
   const memberships = await membershipsOf(c.env, c.var.user.id)
   const lastUsedId = getCookie(c, ORGANISATION_COOKIE)
   const find = (id: string | undefined) =>
@@ -136,7 +135,7 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
  * @param change the permission for forms, if it differs from that for pages
  */
 export const permitted = (permission: Permission, change = permission) =>
-  createMiddleware<ConsoleApp>(async (c, next) => {
+  createMiddleware(async (c, next) => {
     const required = c.req.method === 'POST' ? change : permission
     if (!permits(c.var.membership.role, required)) throw new AppError('not_found')
     await next()
@@ -146,7 +145,7 @@ export const permitted = (permission: Permission, change = permission) =>
  * Returns 404 to members who are limited to some workspaces: the forms concern all workspaces.
  * Resending events is excepted: its use cases check the workspaces.
  */
-export const unlimitedForms = createMiddleware<ConsoleApp>(async (c, next) => {
+export const unlimitedForms = createMiddleware(async (c, next) => {
   const resends = /\/(evt_\w+|deliveries)\/resend$/.test(c.req.path)
   const isChange = c.req.method === 'POST' && !resends
   if (isChange && c.var.membership.workspaceIds) throw new AppError('not_found')

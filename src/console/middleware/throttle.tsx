@@ -1,6 +1,5 @@
 // Limits of the console, with the page that says when to try again. Password checks count failures only. Each
 // kind of email has its own budget, so that exhausting one does not block the others.
-import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { requireMail } from '../../users/auth.ts'
 import { ACTION_BUDGETS, type ActionBudget, type RouteBudget } from '../../domain/budgets.ts'
@@ -13,7 +12,7 @@ import { limitsOf, takeLimits, takeRouteBudget, type Subjects } from '../../http
 import { Semaphore, SemaphoreTimeout } from '../../platform/concurrency/semaphore.ts'
 import { log } from '../../platform/log.ts'
 import { sha256 } from '../../platform/signing/sha256.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { guestPage, memberPage, type Anchor } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
 import { trustedBrowserKey } from './trusted-browser.ts'
@@ -23,7 +22,7 @@ type Undo = () => Promise<void>
 
 /** Takes what the budget of the route allows a subject of the request. */
 const limitRoute = (subjectsOf: (c: ConsoleContext) => Subjects) =>
-  createMiddleware<ConsoleApp>(async (c, next) => {
+  createMiddleware(async (c, next) => {
     const taken = await takeRouteBudget(c, subjectsOf(c))
     return taken.ok ? next() : tooManyPage(c, taken.waitSeconds)
   })
@@ -52,7 +51,7 @@ const pageSlots = new Semaphore({
 })
 
 /** Serves few pages of an organisation at a time, so that its readers do not delay other requests. */
-export const limitConcurrentPages = createMiddleware<ConsoleApp>(async (c, next) => {
+export const limitConcurrentPages = createMiddleware(async (c, next) => {
   const priority = PRIORITIES[budgetOf(c.req.method, c.req.path)]
   if (priority === undefined) return next()
   try {
@@ -109,7 +108,7 @@ export async function mayMailSignIn(c: ConsoleContext, userId: string): Promise<
 }
 
 /** Rejects requests to pages that send email if the settings for email are missing. */
-export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => {
+export const requireMailSetUp = createMiddleware(async (c, next) => {
   requireMail(c.env)
   await next()
 })

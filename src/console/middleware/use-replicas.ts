@@ -3,12 +3,11 @@
 // state: sign-outs, roles and forms take effect at once. For the databases of jobs, a cookie has the
 // bookmarks of the forms that the browser has sent.
 import { getCookie, setCookie } from 'hono/cookie'
-import { createMiddleware } from 'hono/factory'
 import { ANY, PRIMARY, readNearby, withBookmarks } from '../../platform/db/read-sessions.ts'
 import { jobsBindings } from '../../platform/db/database.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { signer, verify } from '../../platform/signing/hmac.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 
 const COOKIE = 'try-on.bookmarks'
@@ -22,7 +21,7 @@ const SEPARATOR = ' '
 /** The latest bookmark of each shard, oldest write first. */
 type ShardBookmarks = Map<number, D1SessionBookmark>
 
-export const useReplicas = createMiddleware<ConsoleApp>(async (c, next) => {
+export const useReplicas = createMiddleware(async (c, next) => {
   if (!settingsOf(c.env).readReplication) return next()
   const shards = jobsBindings(c.env)
   const known = readBookmarks(c)

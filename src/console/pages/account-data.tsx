@@ -1,6 +1,5 @@
 // What a user does with their account without an organisation: exports and deletes it, cancels the deletion, and
 // confirms a new email address.
-import { createMiddleware } from 'hono/factory'
 import { changeEmail, findEmailChange } from '../../users/email-change.ts'
 import {
   accountDeletionPlan,
@@ -18,12 +17,12 @@ import { textIn, type FormState } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { endSession, findSessionUser, requireSession } from '../middleware/session.ts'
-import { createApp, requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createMiddleware, createApp, requestOf, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../error-pages.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
-const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) => {
+const requireScheduledDeletion = createMiddleware(async (c, next) => {
   const user = await findSessionUser(c)
   if (!user) return c.redirect('/console/sign-in', 303)
   if (!user.deleteAfter) return c.redirect('/console', 303)

@@ -1,6 +1,5 @@
 // The pages of the embedded payment provider, which a real provider hosts itself: checkout, confirmation
 // by the holder of a card, change of the card, invoices.
-import { createMiddleware } from 'hono/factory'
 import { formatMoney } from '../../billing/money.ts'
 import { describeCard, findCustomer, findCardPage } from '../../billing/sandbox/cards.ts'
 import { isSandboxClosed } from '../../billing/sandbox/sandbox.ts'
@@ -14,7 +13,7 @@ import { Button, PostForm } from '../components/form.tsx'
 import type { Anchor } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { Details } from '../components/section.tsx'
-import { createApp, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { createMiddleware, createApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
 import {
   CardChoice,
@@ -26,7 +25,7 @@ import {
 } from './sandbox-checkout.tsx'
 
 /** Invoices remain when another provider is set. */
-const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
+const requireOpenSandbox = createMiddleware(async (c, next) => {
   if (isSandboxClosed(c.env)) throw new AppError('not_found')
   await next()
 })
