@@ -140,7 +140,7 @@ export const RenameForm = ({ current, id, label, submit, state, ...to }: Renamin
     </summary>
     <PostForm {...to} state={state ?? {}}>
       <Field id={id} name="name" label={label} value={current} maxlength={100} autocomplete="off" />
-      <Button ariaLabel={`${submit} ${current}`}>{submit}</Button>
+      <Button aria-label={`${submit} ${current}`}>{submit}</Button>
     </PostForm>
   </details>
 )
@@ -160,21 +160,12 @@ interface ButtonProps {
   name?: string
   value?: string
   disabled?: boolean
-  ariaLabel?: string | undefined
+  'aria-label'?: string | undefined
   children?: Child
 }
 
-export const Button = ({ kind, name, value, disabled, ariaLabel, children }: ButtonProps) => (
-  <button
-    type="submit"
-    class={kind}
-    name={name}
-    value={value}
-    disabled={disabled || undefined}
-    aria-label={ariaLabel}
-  >
-    {children}
-  </button>
+export const Button = ({ kind, ...attributes }: ButtonProps) => (
+  <button type="submit" class={kind} {...attributes} />
 )
 
 /** Where a form is sent: to an action of the organisation, such as `/jobs/…/cancel`, or to a path. */
@@ -239,11 +230,11 @@ type Action = Target &
 
 /** A form with one button and no visible fields. With `confirm`, the button first opens a confirmation. */
 export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...form }: Action) => {
-  const ariaLabel = on && `${label} ${on}`
+  const name = on && `${label} ${on}`
   const button = (
     <PostForm {...form} class="action">
       {confirm && <p>{confirm}</p>}
-      <Button kind={kind} ariaLabel={ariaLabel}>
+      <Button kind={kind} aria-label={name}>
         {label}
       </Button>
     </PostForm>
@@ -251,7 +242,7 @@ export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...
   if (!confirm) return button
   return (
     <details class={isSafe ? 'confirm plain' : 'confirm'}>
-      <summary role="button" class="secondary" aria-label={ariaLabel}>
+      <summary role="button" class="secondary" aria-label={name}>
         {label}
       </summary>
       {button}

@@ -136,7 +136,7 @@ const Packs = ({ view }: { view: BillingView }) => {
               <Button
                 kind={pack === USUAL_PACK ? 'primary' : 'secondary'}
                 disabled={view.problem !== null}
-                ariaLabel={`Buy ${credits} for ${money(amount)}`}
+                aria-label={`Buy ${credits} for ${money(amount)}`}
               >
                 Buy
               </Button>

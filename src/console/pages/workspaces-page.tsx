@@ -139,7 +139,7 @@ const actionsOn = (
       </summary>
       <PostForm to={`${PAGE}/${id}/limit`} state={limiting ?? {}}>
         {monthlyCreditsField(limit, `limit-${id}`)}
-        <Button ariaLabel={`Save limit of ${current}`}>Save limit</Button>
+        <Button aria-label={`Save limit of ${current}`}>Save limit</Button>
       </PostForm>
     </details>
     {status === 'active' ? (
