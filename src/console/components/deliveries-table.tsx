@@ -11,28 +11,26 @@ interface DeliveriesProps {
   endpoints: Pick<EndpointRow, 'id' | 'name'>[]
 }
 
-export const DeliveriesTable = ({ deliveries: rows, endpoints }: DeliveriesProps) =>
-  rows.length === 0 ? (
-    <p class="muted">No deliveries yet.</p>
-  ) : (
-    <Table
-      label="Deliveries"
-      columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
-      numeric={['Attempts']}
-      narrow={{ Status: 'main', Created: 'side', Event: 'sub' }}
-      rows={rows.map((delivery) => [
-        <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
-          {delivery.type}
-        </Link>,
-        <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
-        <StatusBadge status={delivery.status} />,
-        receiverOf(delivery, endpoints),
-        responseOf(delivery),
-        delivery.attempts,
-        <Timestamp as="ago" at={delivery.createdAt} />,
-      ])}
-    />
-  )
+export const DeliveriesTable = ({ deliveries: rows, endpoints }: DeliveriesProps) => (
+  <Table
+    label="Deliveries"
+    empty={<p class="muted">No deliveries yet.</p>}
+    columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
+    numeric={['Attempts']}
+    narrow={{ Status: 'main', Created: 'side', Event: 'sub' }}
+    rows={rows.map((delivery) => [
+      <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
+        {delivery.type}
+      </Link>,
+      <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
+      <StatusBadge status={delivery.status} />,
+      receiverOf(delivery, endpoints),
+      responseOf(delivery),
+      delivery.attempts,
+      <Timestamp as="ago" at={delivery.createdAt} />,
+    ])}
+  />
+)
 
 /** The host and the path of a URL. The query can contain a token. */
 export const withoutQuery = (url: string): string => {

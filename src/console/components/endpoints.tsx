@@ -9,7 +9,7 @@ import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers
 import { ActionForm, Field, FieldError, Select, useFormState, Button, PostForm } from './form.tsx'
 import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link, Timestamp } from './text.tsx'
-import { Table, Section } from './section.tsx'
+import { EmptyState, Table, Section } from './section.tsx'
 
 const MAX_NAME_LENGTH = 100
 
@@ -113,6 +113,13 @@ export const endpointTable = (
 ) => (
   <Table
     label="Endpoints"
+    empty={
+      <EmptyState title="No endpoints yet">
+        <p>
+          Save a default URL below, or add endpoints that receive only the events that you choose.
+        </p>
+      </EmptyState>
+    }
     columns={['Endpoint', 'Events', 'Mode', 'Status', 'Last success', 'Last failure']}
     rows={endpoints.map((endpoint) => {
       const { id, name, url, types, mode } = endpoint

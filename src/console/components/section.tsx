@@ -96,6 +96,8 @@ interface TableProps {
   numeric?: string[]
   narrow?: Record<string, Place>
   rows: Child[][]
+  /** Instead of a table without rows. */
+  empty?: Child
 }
 
 /**
@@ -103,7 +105,8 @@ interface TableProps {
  * else of all cells, each with its column's name.
  * @param rows the cells of each row, as many as there are columns
  */
-export const Table = ({ label, columns, numeric = [], narrow, rows }: TableProps) => {
+export const Table = ({ label, columns, numeric = [], narrow, rows, empty }: TableProps) => {
+  if (rows.length === 0 && empty !== undefined) return empty
   const classOf = (column: string) =>
     [narrow?.[column], numeric.includes(column) && 'number'].filter(Boolean).join(' ') || undefined
   return (

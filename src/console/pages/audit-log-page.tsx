@@ -64,38 +64,35 @@ export const auditLog = createApp()
             actor: ['Actor', isListed ? actors : [actor, ...actors]],
           }}
         />
-        {entries.length === 0 ? (
-          <NoRows to={PATH} query={query} noMatch="No matching entries" none="No entries" />
-        ) : (
-          <Table
-            label="Audit log"
-            columns={['Action', 'Actor', 'Target', 'Time']}
-            narrow={{ Action: 'main', Time: 'side', Actor: 'sub' }}
-            rows={entries.map((entry) => [
-              <>
-                {LABELS[entry.action] ?? entry.action}
-                <ul class="details">
-                  {detailsOf(entry.details ?? {}, currency).map(([name, value]) => (
-                    <li>
-                      {name}: {value}
-                    </li>
-                  ))}
-                </ul>
-              </>,
-              <>
-                {entry.actorId === null ? (
-                  actorOf(entry)
-                ) : (
-                  // They may have left the organisation.
-                  <Link to={withQuery(PATH, { actor: entry.actorId })}>{actorOf(entry)}</Link>
-                )}
-                {entry.ipAddress && <span class="subline">from {entry.ipAddress}</span>}
-              </>,
-              entry.target && <ShortId id={entry.target} />,
-              <Timestamp as="ago" at={entry.at} />,
-            ])}
-          />
-        )}
+        <Table
+          label="Audit log"
+          empty={<NoRows to={PATH} query={query} noMatch="No matching entries" none="No entries" />}
+          columns={['Action', 'Actor', 'Target', 'Time']}
+          narrow={{ Action: 'main', Time: 'side', Actor: 'sub' }}
+          rows={entries.map((entry) => [
+            <>
+              {LABELS[entry.action] ?? entry.action}
+              <ul class="details">
+                {detailsOf(entry.details ?? {}, currency).map(([name, value]) => (
+                  <li>
+                    {name}: {value}
+                  </li>
+                ))}
+              </ul>
+            </>,
+            <>
+              {entry.actorId === null ? (
+                actorOf(entry)
+              ) : (
+                // They may have left the organisation.
+                <Link to={withQuery(PATH, { actor: entry.actorId })}>{actorOf(entry)}</Link>
+              )}
+              {entry.ipAddress && <span class="subline">from {entry.ipAddress}</span>}
+            </>,
+            entry.target && <ShortId id={entry.target} />,
+            <Timestamp as="ago" at={entry.at} />,
+          ])}
+        />
         <Pages
           links={{
             Newest: before && withQuery(PATH, query),

@@ -182,25 +182,22 @@ export const Payments = ({ view }: { view: BillingView }) => {
   const { payments, isPaged, hasMore } = view
   return (
     <Section id="payments-heading" title="Payments">
-      {payments.length === 0 ? (
-        <EmptyState title={isPaged ? 'No more payments' : 'No payments yet'} />
-      ) : (
-        <Table
-          label="Payments"
-          columns={['Date', 'Item', 'Amount', 'Status', 'Details']}
-          numeric={['Amount']}
-          rows={payments.map((payment) => [
-            <Timestamp at={payment.createdAt} as="day" />,
-            <>
-              {itemOf(payment)}
-              {payment.failure && <span class="subline">{payment.failure}</span>}
-            </>,
-            <Amount payment={payment} />,
-            <PaymentBadge payment={payment} />,
-            <PaymentLinks view={view} payment={payment} />,
-          ])}
-        />
-      )}
+      <Table
+        label="Payments"
+        empty={<EmptyState title={isPaged ? 'No more payments' : 'No payments yet'} />}
+        columns={['Date', 'Item', 'Amount', 'Status', 'Details']}
+        numeric={['Amount']}
+        rows={payments.map((payment) => [
+          <Timestamp at={payment.createdAt} as="day" />,
+          <>
+            {itemOf(payment)}
+            {payment.failure && <span class="subline">{payment.failure}</span>}
+          </>,
+          <Amount payment={payment} />,
+          <PaymentBadge payment={payment} />,
+          <PaymentLinks view={view} payment={payment} />,
+        ])}
+      />
       <Pages
         links={{
           Newest: isPaged && '/billing#payments',

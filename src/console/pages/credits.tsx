@@ -177,13 +177,11 @@ const Months = ({ months }: { months: MonthTotals[] }) => (
 )
 
 function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, filter: Filter) {
-  if (entries.length === 0) {
-    const noMatch = `No matching entries${nextBefore === null ? '' : ' on this page'}`
-    return <NoRows to={PATH} query={filter} noMatch={noMatch} none="No entries yet" />
-  }
+  const noMatch = `No matching entries${nextBefore === null ? '' : ' on this page'}`
   return (
     <Table
       label="Ledger"
+      empty={<NoRows to={PATH} query={filter} noMatch={noMatch} none="No entries yet" />}
       columns={['Time', 'Type', 'Change', 'Balance', 'Reserved', 'Job or reason']}
       numeric={['Change', 'Balance', 'Reserved']}
       narrow={{ Type: 'main', Change: 'side', 'Job or reason': 'sub' }}

@@ -100,32 +100,27 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
         <a href="/docs/quick-start">quick start</a>.
       </p>
       {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
-      {active.length === 0 ? (
-        <EmptyState title={`No ${mode} API keys`}>{otherMode}</EmptyState>
-      ) : (
-        <>
-          <Table
-            label="API keys"
-            columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
-            rows={active.map((key) => [
-              <KeyLink to={key} />,
-              <KeyText of={key} />,
-              limitTexts(key, workspaces, use.get(key.id)).map((text, index) =>
-                index === 0 ? text : <span class="subline">{text}</span>,
-              ),
-              <Created of={key} />,
-              <Timestamp as="ago" at={key.lastUsedAt} />,
-              key.revokedAt ? (
-                <Timestamp as="day" at={key.revokedAt} />
-              ) : (
-                <span class="muted">No expiry</span>
-              ),
-              mayManage && <Revoke apiKey={key} />,
-            ])}
-          />
-          {otherMode}
-        </>
-      )}
+      <Table
+        label="API keys"
+        empty={<EmptyState title={`No ${mode} API keys`}>{otherMode}</EmptyState>}
+        columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
+        rows={active.map((key) => [
+          <KeyLink to={key} />,
+          <KeyText of={key} />,
+          limitTexts(key, workspaces, use.get(key.id)).map((text, index) =>
+            index === 0 ? text : <span class="subline">{text}</span>,
+          ),
+          <Created of={key} />,
+          <Timestamp as="ago" at={key.lastUsedAt} />,
+          key.revokedAt ? (
+            <Timestamp as="day" at={key.revokedAt} />
+          ) : (
+            <span class="muted">No expiry</span>
+          ),
+          mayManage && <Revoke apiKey={key} />,
+        ])}
+      />
+      {active.length > 0 && otherMode}
       {ended.length > 0 && <EndedKeys keys={ended} />}
       {!mayManage && (
         <p class="muted">

@@ -140,28 +140,25 @@ function errorTable({ statistics: { errors, failed }, since, selected }: Activit
     })
   return (
     <Section id="errors-heading" title="Errors">
-      {errors.length === 0 ? (
-        <p class="muted">No job failed in this time.</p>
-      ) : (
-        <Table
-          label="Errors"
-          columns={['Error', 'Jobs', 'Share of failures', 'Help']}
-          numeric={['Jobs', 'Share of failures']}
-          rows={errors.map(({ code, count }) => [
-            <code>{code}</code>,
-            <Link
-              to={jobsWith(code)}
-              aria-label={`${formatCount(count)} jobs that failed with ${code}`}
-            >
-              {formatCount(count)}
-            </Link>,
-            `${Math.round((count / failed) * 100)}%`,
-            <a href={errorDocsPath(code)} aria-label={`How to fix it: ${code}`}>
-              How to fix it
-            </a>,
-          ])}
-        />
-      )}
+      <Table
+        label="Errors"
+        empty={<p class="muted">No job failed in this time.</p>}
+        columns={['Error', 'Jobs', 'Share of failures', 'Help']}
+        numeric={['Jobs', 'Share of failures']}
+        rows={errors.map(({ code, count }) => [
+          <code>{code}</code>,
+          <Link
+            to={jobsWith(code)}
+            aria-label={`${formatCount(count)} jobs that failed with ${code}`}
+          >
+            {formatCount(count)}
+          </Link>,
+          `${Math.round((count / failed) * 100)}%`,
+          <a href={errorDocsPath(code)} aria-label={`How to fix it: ${code}`}>
+            How to fix it
+          </a>,
+        ])}
+      />
     </Section>
   )
 }

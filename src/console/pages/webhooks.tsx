@@ -23,7 +23,7 @@ import {
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/text.tsx'
-import { Section, EmptyState } from '../components/section.tsx'
+import { Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
@@ -129,16 +129,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
           )
         }
       >
-        {listed.length === 0 ? (
-          <EmptyState title="No endpoints yet">
-            <p>
-              Save a default URL below, or add endpoints that receive only the events that you
-              choose.
-            </p>
-          </EmptyState>
-        ) : (
-          endpointTable(listed, failing, outcomes)
-        )}
+        {endpointTable(listed, failing, outcomes)}
       </Section>
       <LatestDeliveries deliveries={latest} endpoints={endpoints} />
       {canDevelop && (
