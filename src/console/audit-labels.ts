@@ -3,6 +3,7 @@ import { formatMoney, nameOfPlan } from '../billing/money.ts'
 import { CURRENCIES, PLANS, type Currency } from '../domain/organisation.ts'
 import type { AuditAction } from '../organisations/audit-log.ts'
 import type { AuditRow } from '../platform/db/schema.ts'
+import { capitalised } from './components/text.tsx'
 
 export const ACTION_LABELS: Record<AuditAction, string> = {
   'session.created': 'Signed in',
@@ -117,10 +118,8 @@ export function detailsOf(details: Details, currency: Currency): [name: string, 
     const field = stem.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     if (key === 'currency' && own) return []
     if (key === `${stem}_new` && `${stem}_old` in details) return []
-    const name = FIELDS[field] ?? sentence(field.replaceAll('_', ' '))
+    const name = FIELDS[field] ?? capitalised(field.replaceAll('_', ' '))
     const after = key === `${stem}_old` ? details[`${stem}_new`] : undefined
     return [[name, text(field, value) + (after === undefined ? '' : ` → ${text(field, after)}`)]]
   })
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

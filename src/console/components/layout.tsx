@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../credits/rpc.ts'
+import { MODES } from '../../domain/job.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { takeNotice } from '../form-notices.ts'
 import type { FormState } from '../forms.ts'
@@ -10,7 +11,7 @@ import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { themeOf } from '../cookies.ts'
 import { ActionForm } from './form.tsx'
 import { Link, OrganisationPath, Notice, Timestamp } from './text.tsx'
-import { ModeSwitch, TestBand } from './mode-switch.tsx'
+import { Switch, TestBand } from './mode-switch.tsx'
 import {
   AccountMenu,
   helpLinks,
@@ -123,7 +124,7 @@ export async function memberPage(
         <header>
           <Brand />
           <OrganisationMenu c={c} />
-          <ModeSwitch mode={c.var.mode} />
+          <Switch name="mode" label="Data mode" values={MODES} chosen={c.var.mode} />
           <AccountMenu c={c} />
           <NavigationToggle />
         </header>

@@ -1,45 +1,32 @@
 // The switch between live and test mode, and what shows the mode on the pages.
-import { MODES, type Mode } from '../../domain/job.ts'
-import { formatCount } from './text.tsx'
+import type { Mode } from '../../domain/job.ts'
+import { capitalised, formatCount } from './text.tsx'
 import { PostForm } from './form.tsx'
 
-const LABELS: Record<Mode, string> = { live: 'Live', test: 'Test' }
-
 interface SwitchProps {
-  action: string
+  /** What is chosen, and the last part of the address that the form is sent to. */
+  name: 'mode' | 'theme'
   label: string
-  name: string
-  labels: (readonly [value: string, label: string])[]
+  values: readonly string[]
   chosen: string
 }
 
-/** Buttons of which one is chosen. Each submits its value as `name`. */
-export const Switch = ({ action, label, name, labels, chosen }: SwitchProps) => (
-  <PostForm action={action} class="mode-switch">
+/** Buttons of which one is chosen: the mode of the data, or the theme. The page stays the same. */
+export const Switch = ({ name, label, values, chosen }: SwitchProps) => (
+  <PostForm action={`/console/${name}`} class="mode-switch">
     <div role="group" class="segments" aria-label={label}>
-      {labels.map(([value, text]) => (
+      {values.map((value) => (
         <button
           type="submit"
           name={name}
           value={value}
           aria-pressed={value === chosen ? 'true' : 'false'}
         >
-          {text}
+          {capitalised(value)}
         </button>
       ))}
     </div>
   </PostForm>
-)
-
-/** Selects the mode of the data on all pages. The page stays the same. */
-export const ModeSwitch = ({ mode }: { mode: Mode }) => (
-  <Switch
-    action="/console/mode"
-    label="Data mode"
-    name="mode"
-    labels={MODES.map((value) => [value, LABELS[value]])}
-    chosen={mode}
-  />
 )
 
 /** Shown on every page in test mode. */

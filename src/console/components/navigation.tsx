@@ -165,13 +165,7 @@ export const AccountMenu = ({ c }: { c: ConsoleContext }) => (
         {c.var.user.email}
       </p>
       <a href="/console/account">Your account</a>
-      <Switch
-        action="/console/theme"
-        label="Theme"
-        name="theme"
-        labels={THEMES.map((theme) => [theme, theme.charAt(0).toUpperCase() + theme.slice(1)])}
-        chosen={themeOf(c)}
-      />
+      <Switch name="theme" label="Theme" values={THEMES} chosen={themeOf(c)} />
       <PostForm action="/console/sign-out">
         <Button kind="secondary">Sign out</Button>
       </PostForm>

@@ -5,14 +5,8 @@ import { permits, ROLES, type Permission, type Role } from '../../domain/role.ts
 import { isId } from '../../platform/ids.ts'
 import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { Section, Table } from './section.tsx'
+import { capitalised } from './text.tsx'
 import { Select, useFormState } from './form.tsx'
-
-export const ROLE_LABELS: Record<Role, string> = {
-  owner: 'Owner',
-  developer: 'Developer',
-  billing: 'Billing',
-  viewer: 'Viewer',
-}
 
 const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: 'Can do everything, including managing the team and deleting the organisation.',
@@ -42,7 +36,7 @@ export const RoleTable = () => (
     <dl class="roles">
       {ROLES.map((role) => (
         <>
-          <dt>{ROLE_LABELS[role]}</dt>
+          <dt>{capitalised(role)}</dt>
           <dd>{ROLE_DESCRIPTIONS[role]}</dd>
         </>
       ))}
@@ -51,7 +45,7 @@ export const RoleTable = () => (
       <summary>Compare the roles</summary>
       <Table
         label="What each role can do"
-        columns={['Action', ...ROLES.map((role) => ROLE_LABELS[role])]}
+        columns={['Action', ...ROLES.map(capitalised)]}
         rows={ABILITIES.map(([label, permission]) => [
           label,
           ...ROLES.map((role) =>
@@ -94,7 +88,7 @@ export const RoleFields = ({ workspaces, role, workspaceIds }: RoleFieldsProps) 
         name="role"
         label="Role"
         value={role}
-        options={ROLES.map((known) => [known, ROLE_LABELS[known]])}
+        options={ROLES.map((known) => [known, capitalised(known)])}
       />
       {workspaces.length > 1 && (
         <fieldset class="choices workspace-access">

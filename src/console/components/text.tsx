@@ -63,6 +63,9 @@ const COUNT = new Intl.NumberFormat('en')
 /** `12,345` */
 export const formatCount = (count: number): string => COUNT.format(count)
 
+/** Such as `Live` for `live`. */
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 type Status =
   JobStatus | WebhookEventRow['status'] | PaymentRow['status'] | 'active' | 'revoked' | 'archived'
 

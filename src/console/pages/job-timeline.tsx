@@ -7,7 +7,7 @@ import { EVENT_STATUSES } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../platform/ids.ts'
 import type { JobWithEvent } from '../../jobs/job-store.ts'
 import type { Delivery } from '../../webhooks/delivery/read-deliveries.ts'
-import { Link, formatDuration, Timestamp } from '../components/text.tsx'
+import { capitalised, Link, formatDuration, Timestamp } from '../components/text.tsx'
 
 export const jobTimeline = (
   row: JobWithEvent,
@@ -23,9 +23,7 @@ export const jobTimeline = (
         note={row.attempts > 1 && `${row.attempts} attempts`}
       />
     )}
-    {isFinal(row.status) && (
-      <Step title={row.status.charAt(0).toUpperCase() + row.status.slice(1)} at={endOf(row)} />
-    )}
+    {isFinal(row.status) && <Step title={capitalised(row.status)} at={endOf(row)} />}
     {attempts.map(({ number, at, responseStatus, error, durationMs }) => (
       <Step
         title={`Webhook, attempt ${number}`}

@@ -17,11 +17,10 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { email, readForm, resultOf, textIn, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link, ModeBadge, Timestamp } from '../components/text.tsx'
+import { capitalised, Link, ModeBadge, Timestamp } from '../components/text.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,
-  ROLE_LABELS,
   RoleFields,
   roleFields,
   RoleTable,
@@ -134,7 +133,7 @@ const Members = ({ c, members, workspaces, mayManage }: Team & { c: ConsoleConte
           {member.name && <strong class="subline">{member.name}</strong>} {member.email}{' '}
           {member.userId === c.var.user.id && <span class="muted">(you)</span>}
         </span>,
-        ROLE_LABELS[member.role],
+        capitalised(member.role),
         ...(mayManage ? [workspaceNames(member.workspaceIds, workspaces)] : []),
         <Timestamp at={member.createdAt} />,
         member.role === 'owner' && owners.length === 1 ? (
@@ -172,7 +171,7 @@ const Invitations = ({ invitations, workspaces }: Team) => (
       columns={['Email', 'Role', 'Workspaces', 'Expires', 'Actions']}
       rows={invitations.map((invitation) => [
         <span class="address">{invitation.email}</span>,
-        ROLE_LABELS[invitation.role],
+        capitalised(invitation.role),
         workspaceNames(invitation.workspaceIds, workspaces),
         <Timestamp at={invitation.expiresAt} />,
         <ActionForm
