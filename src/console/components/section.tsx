@@ -171,7 +171,11 @@ export const ShortId = ({ id }: { id: string }) => (
 
 const shortId = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)
 
-type Options = Parameters<typeof FilterSelect>[0]['options']
+/** The label and the options of each field, by its name. A date has no options. */
+type FilterFields = Record<
+  string,
+  false | [label: string, options?: Parameters<typeof FilterSelect>[0]['options']]
+>
 
 interface FiltersProps {
   to: string
@@ -179,38 +183,45 @@ interface FiltersProps {
   query: object
   /** The field `q`, for a list that is searched. */
   search?: { label: string; maxlength?: number; placeholder?: string }
-  /** The label and the options of each field, by its name. */
-  selects?: Record<string, false | [label: string, options: Options]>
+  fields?: FilterFields
   /** The text of the button. */
   submit?: string
-  /** Filters that are used rarely. */
-  children?: Child
+  /** Fields that are used rarely. */
+  more?: FilterFields
 }
 
-export const Filters = ({ to, query, search, selects = {}, submit, children }: FiltersProps) => {
+export const Filters = ({ to, query, search, fields = {}, submit, more }: FiltersProps) => {
   const values = fieldsOf(query)
   return (
     <search>
       <form method="get" action={useContext(OrganisationPath) + to} class="filters">
         {search && <SearchField {...search} value={values['q']} />}
-        {Object.entries(selects).map(
-          ([name, select]) =>
-            select && (
-              <FilterSelect
-                name={name}
-                label={select[0]}
-                value={values[name]}
-                options={select[1]}
-              />
-            ),
-        )}
+        {filterFields(fields, values)}
         <Button kind="secondary">{submit ?? 'Filter'}</Button>
-        {children}
+        {more && (
+          <details open={Object.keys(more).some((name) => name in values) || undefined}>
+            <summary>More filters</summary>
+            <div class="filters">{filterFields(more, values)}</div>
+          </details>
+        )}
         {Object.keys(values).length > 0 && <Link to={to}>Clear filters</Link>}
       </form>
     </search>
   )
 }
+
+const filterFields = (fields: FilterFields, values: Record<string, string>) =>
+  Object.entries(fields).map(([name, field]) => {
+    if (!field) return null
+    const [label, options] = field
+    if (options) return <FilterSelect {...{ name, label, options }} value={values[name]} />
+    return (
+      <div class="field">
+        <label for={name}>{label}</label>
+        <input id={name} name={name} type="date" value={values[name]} />
+      </div>
+    )
+  })
 
 const SearchField = ({
   label,

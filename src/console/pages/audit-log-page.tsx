@@ -59,7 +59,7 @@ export const auditLog = createApp()
         <Filters
           to={PATH}
           query={query}
-          selects={{
+          fields={{
             action: ['Action', AUDIT_ACTIONS.map((value) => [value, ACTION_LABELS[value]])],
             actor: ['Actor', isListed ? actors : [actor, ...actors]],
           }}

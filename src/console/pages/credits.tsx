@@ -92,7 +92,7 @@ export const credits = createApp()
             <Filters
               to={PATH}
               query={filter}
-              selects={{
+              fields={{
                 kind: [
                   'Type',
                   Object.entries(KIND_FILTERS).map(([name, { label }]) => [name, label]),

@@ -139,7 +139,7 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
         to={PATH}
         query={query}
         search={{ label: 'Job or event ID' }}
-        selects={{
+        fields={{
           status: ['Status', EVENT_STATUSES],
           type: ['Type', EVENT_TYPES],
           endpoint: receivers.length > 1 && ['Endpoint', receivers],

@@ -17,7 +17,7 @@ import {
   SCAN_LIMIT,
   type FoundJob,
 } from '../../jobs/reports/search.ts'
-import { Button, FilterSelect, PostForm } from '../components/form.tsx'
+import { Button, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Filters, IdLink, NoRows, Pages, Table } from '../components/section.tsx'
 import {
@@ -112,54 +112,33 @@ const STATUS_LABELS: Partial<Record<JobStatus, string>> = {
   cancelled: 'cancelled (withdrawn by the service)',
 }
 
-const JobFilters = ({ query, keys, workspaces }: ListedJobs) => {
-  const { error, workspace, key, from, to } = query
-  const isExpanded = [error, workspace, key, from, to].some((value) => value !== undefined)
-  return (
-    <Filters
-      to="/jobs"
-      query={query}
-      search={{ label: 'Job ID', maxlength: 100, placeholder: 'Complete ID or a part' }}
-      selects={{
-        status: ['Status', JOB_STATUSES.map((status) => [status, STATUS_LABELS[status] ?? status])],
-      }}
-      submit="Search"
-    >
-      <details open={isExpanded || undefined}>
-        <summary>More filters</summary>
-        <div class="filters">
-          <FilterSelect name="error" label="Error code" value={error} options={JOB_ERROR_CODES} />
-          <FilterSelect
-            name="workspace"
-            label="Workspace"
-            value={workspace}
-            options={workspaces.map(({ id, name }) => [id, name])}
-          />
-          <FilterSelect
-            name="key"
-            label="API key"
-            value={key}
-            options={[
-              [SUBMITTED_IN_CONSOLE, 'Console'],
-              ...keys.map(
-                (apiKey) =>
-                  [apiKey.id, isActive(apiKey) ? apiKey.name : `${apiKey.name} (revoked)`] as const,
-              ),
-            ]}
-          />
-          {[['from', 'From (UTC)', from] as const, ['to', 'To (UTC)', to] as const].map(
-            ([name, label, value]) => (
-              <div class="field">
-                <label for={name}>{label}</label>
-                <input id={name} name={name} type="date" value={value} />
-              </div>
-            ),
-          )}
-        </div>
-      </details>
-    </Filters>
-  )
-}
+const JobFilters = ({ query, keys, workspaces }: ListedJobs) => (
+  <Filters
+    to="/jobs"
+    query={query}
+    search={{ label: 'Job ID', maxlength: 100, placeholder: 'Complete ID or a part' }}
+    fields={{
+      status: ['Status', JOB_STATUSES.map((status) => [status, STATUS_LABELS[status] ?? status])],
+    }}
+    submit="Search"
+    more={{
+      error: ['Error code', JOB_ERROR_CODES],
+      workspace: ['Workspace', workspaces.map(({ id, name }) => [id, name])],
+      key: [
+        'API key',
+        [
+          [SUBMITTED_IN_CONSOLE, 'Console'],
+          ...keys.map(
+            (apiKey) =>
+              [apiKey.id, isActive(apiKey) ? apiKey.name : `${apiKey.name} (revoked)`] as const,
+          ),
+        ],
+      ],
+      from: ['From (UTC)'],
+      to: ['To (UTC)'],
+    }}
+  />
+)
 
 /** console.js replaces it. */
 const JobList = (listed: ListedJobs) => {

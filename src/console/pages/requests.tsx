@@ -62,7 +62,7 @@ export const requests = createApp()
           to={PAGE}
           query={query}
           search={{ label: 'Request ID or job ID', maxlength: 255 }}
-          selects={{
+          fields={{
             status: ['Status', STATUS_CLASSES],
             code: ['Error code', LOGGED_CODES],
             route: ['Route', ROUTES],
