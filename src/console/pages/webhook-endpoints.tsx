@@ -27,7 +27,7 @@ import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
+import { idIn, readForm, resultOf, textIn, type FormPage, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
 import { LatestDeliveries, readLatestDeliveries } from '../components/deliveries-table.tsx'
 
@@ -41,7 +41,8 @@ export const webhookEndpoints = createApp()
     return newEndpointPage(c, newId('we'))
   })
   .post('/', async (c) => {
-    const id = endpointIdOf((await c.req.parseBody())['id'])
+    const id = await textIn(c, 'id')
+    if (!isId('we', id)) throw new AppError('not_found')
     const page: FormPage = (_, state) => newEndpointPage(c, id, state)
     const settings = await readForm(c, endpointForm(urlPolicyOf(c)), page)
     await resultOf(c, page, addEndpoint({ ...scopeOf(c), endpointId: id, settings }))
@@ -57,13 +58,13 @@ export const webhookEndpoints = createApp()
     return redirectTo(c, pathTo(endpoint.id), 'endpoint_saved')
   })
   .post('/:id/enabled', async (c) => {
-    const endpointId = idIn(c)
-    const enabled = (await c.req.parseBody())['enabled'] === '1'
+    const endpointId = endpointIdIn(c)
+    const enabled = (await textIn(c, 'enabled')) === '1'
     await updateEndpoint({ ...scopeOf(c), endpointId, change: { enabled } })
     return redirectTo(c, pathTo(endpointId))
   })
   .post('/:id/delete', async (c) => {
-    await deleteEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+    await deleteEndpoint({ ...scopeOf(c), endpointId: endpointIdIn(c) })
     return redirectTo(c, WEBHOOKS, 'endpoint_deleted')
   })
   .post('/:id/reveal', requireRecentSignIn, async (c) => {
@@ -72,23 +73,17 @@ export const webhookEndpoints = createApp()
     return endpointPage(c, endpoint, { revealed })
   })
   .post('/:id/rotate', requireRecentSignIn, async (c) => {
-    const endpointId = idIn(c)
+    const endpointId = endpointIdIn(c)
     await rotateSecret({ ...scopeOf(c), endpointId })
     return redirectTo(c, pathTo(endpointId), 'endpoint_secret_rotated')
   })
   // A page that was reloaded after a form, or opened after signing in again.
-  .get('/:id/:action{enabled|delete|reveal|rotate}', (c) => redirectTo(c, pathTo(idIn(c))))
+  .get('/:id/:action{enabled|delete|reveal|rotate}', (c) => redirectTo(c, pathTo(endpointIdIn(c))))
 
-/** @throws AppError not_found */
-function endpointIdOf(id: unknown): string {
-  if (typeof id !== 'string' || !isId('we', id)) throw new AppError('not_found')
-  return id
-}
-
-const idIn = (c: ConsoleContext) => endpointIdOf(c.req.param('id'))
+const endpointIdIn = (c: ConsoleContext) => idIn(c, 'id', 'we')
 
 /** @throws AppError not_found, also for an endpoint of another organisation */
-const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId: endpointIdIn(c) })
 
 /** @param id the id of the new endpoint: sending the form twice adds one endpoint */
 const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
