@@ -1,31 +1,32 @@
 // The signing secret of webhooks: reveals and rotates it, and shows code that verifies signatures.
+import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
-import type { Snippet } from '../snippets.ts'
+import { mayInAllWorkspaces, type ConsoleContext } from '../console-context.ts'
+import { verifySnippets, type Snippet } from '../snippets.ts'
 import { CodeSnippets, CopyableText } from './copyable-text.tsx'
 import { ActionForm } from './form.tsx'
 import { Section } from './section.tsx'
 import { Timestamp } from './text.tsx'
 
 interface SigningSecretProps {
-  /** The page whose actions `reveal` and `rotate` are posted. */
-  to: string
-  /** The deliveries that the secret signs. */
-  signs: string
+  c: ConsoleContext
   endpoint: EndpointRow
   revealed: string | undefined
-  canManage: boolean
-  snippets: Snippet[]
 }
 
-export const SigningSecret = (props: SigningSecretProps) => {
-  const { to, signs, endpoint, revealed, canManage, snippets } = props
-  const previousUntil = endpoint.secretPreviousUntil
+export const SigningSecret = async ({ c, endpoint, revealed }: SigningSecretProps) => {
+  const { id, secretPreviousUntil: previousUntil } = endpoint
+  const isDefault = id === DEFAULT_ENDPOINT
+  const page = `/settings/webhooks${isDefault ? '' : `/endpoints/${id}`}`
   const overlapping = previousUntil !== null && previousUntil.getTime() > Date.now()
   return (
     <Section id="secret-heading" title="Signing secret" card>
       <p>
-        {signs} according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
-        Verify the signature with this secret.
+        {isDefault
+          ? 'Deliveries to the default URL and to URLs of jobs are signed'
+          : 'Deliveries to this endpoint are signed'}{' '}
+        according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Verify the
+        signature with this secret.
       </p>
       {revealed === undefined ? (
         <p>
@@ -40,13 +41,13 @@ export const SigningSecret = (props: SigningSecretProps) => {
           .
         </p>
       )}
-      {canManage ? (
+      {mayInAllWorkspaces(c, 'develop') ? (
         <div class="buttons">
           {revealed === undefined && (
-            <ActionForm to={`${to}/reveal`} label="Reveal" on="the signing secret" />
+            <ActionForm to={`${page}/reveal`} label="Reveal" on="the signing secret" />
           )}
           <ActionForm
-            to={`${to}/rotate`}
+            to={`${page}/rotate`}
             label="Rotate"
             on="the signing secret"
             kind="danger"
@@ -66,7 +67,7 @@ export const SigningSecret = (props: SigningSecretProps) => {
       ) : (
         <p class="muted">Only owners and developers can reveal and rotate the signing secret.</p>
       )}
-      <VerifyCode secret={revealed} snippets={snippets} />
+      <VerifyCode secret={revealed} snippets={await verifySnippets(c)} />
     </Section>
   )
 }

@@ -28,7 +28,6 @@ import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { idIn, readForm, resultOf, textIn, type FormPage, type FormState } from '../forms.ts'
-import { verifySnippets } from '../snippets.ts'
 import { LatestDeliveries, readLatestDeliveries } from '../components/deliveries-table.tsx'
 
 const WEBHOOKS = '/settings/webhooks'
@@ -111,10 +110,9 @@ async function endpointPage(
 ) {
   const canDevelop = mayInAllWorkspaces(c, 'develop')
   const path = pathTo(endpoint.id)
-  const [failing, latest, snippets] = await Promise.all([
+  const [failing, latest] = await Promise.all([
     listFailingReceivers(scopeOf(c)),
     readLatestDeliveries(c, { mode: c.var.mode, endpoint: endpoint.id }),
-    verifySnippets(c),
   ])
   return memberPage(
     c,
@@ -140,14 +138,7 @@ async function endpointPage(
           </PostForm>
         </Section>
       )}
-      <SigningSecret
-        to={path}
-        signs="Deliveries to this endpoint are signed"
-        endpoint={endpoint}
-        canManage={canDevelop}
-        revealed={revealed}
-        snippets={snippets}
-      />
+      <SigningSecret c={c} endpoint={endpoint} revealed={revealed} />
       {canDevelop && <TestEvent endpoints={[endpoint]} />}
       {canDevelop && <Danger endpoint={endpoint} />}
     </>,

@@ -29,7 +29,6 @@ import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { readForm, type FormState } from '../forms.ts'
-import { verifySnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { deliveries } from './deliveries.tsx'
 import { webhookEndpoints } from './webhook-endpoints.tsx'
@@ -93,13 +92,12 @@ const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: D
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const canDevelop = mayInAllWorkspaces(c, 'develop')
   const scope = scopeOf(c)
-  const [endpoints, failing, outcomes, latest, snippets] = await Promise.all([
+  const [endpoints, failing, outcomes, latest] = await Promise.all([
     listEndpoints(scope),
     listFailingReceivers(scope),
     listEndpointOutcomes(scope),
     // Test events are events of test jobs: they are shown in live mode, too.
     readLatestDeliveries(c, {}),
-    verifySnippets(c),
   ])
   const [defaultEndpoint, ...added] = endpoints
   const listed = defaultEndpoint.url ? endpoints : added
@@ -149,14 +147,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
           </PostForm>
         </Section>
       )}
-      <SigningSecret
-        to={PAGE}
-        signs="Deliveries to the default URL and to URLs of jobs are signed"
-        endpoint={defaultEndpoint}
-        canManage={canDevelop}
-        revealed={revealed}
-        snippets={snippets}
-      />
+      <SigningSecret c={c} endpoint={defaultEndpoint} revealed={revealed} />
       {canDevelop && <TestEvent endpoints={endpoints} />}
     </>,
   )
