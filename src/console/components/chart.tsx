@@ -68,6 +68,24 @@ export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
     `${periods[index]?.long}: ${series
       .map(({ label, counts }) => `${formatCount(counts[index] ?? 0)} ${label.toLowerCase()}`)
       .join(', ')}`
+  const step = 100 / periods.length
+  /** A transparent rectangle that takes the pointer, and one rectangle for each series. */
+  const barOf = (index: number) => {
+    const x = percent(index * step + (step * (1 - BAR_SHARE)) / 2)
+    let top = BASELINE
+    const parts = series.map(({ counts, colour }) => {
+      const count = counts[index] ?? 0
+      if (count === 0) return null
+      // A single failure stays visible beside thousands of successes.
+      const height = Math.max(2, (count / scale) * PLOT_HEIGHT)
+      top -= height
+      const y = pixels(Math.max(TOP - 2, top))
+      const size = { width: percent(step * BAR_SHARE), height: pixels(height) }
+      return <rect class={colour} x={x} y={y} {...size} />
+    })
+    const place = { x: percent(index * step), width: percent(step) }
+    return [<rect class="hit" {...place} y={TOP} height={PLOT_HEIGHT} />, ...parts]
+  }
   return (
     <figure class="chart">
       <figcaption>
@@ -100,7 +118,7 @@ export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
               aria-label={textOf(index)}
               tabindex={index === periods.length - 1 ? 0 : -1}
             >
-              {barOf(at(index), { index, of: periods.length, series, max: scale })}
+              {barOf(index)}
               <text class="value" x="0" y="13" aria-hidden="true">
                 {textOf(index)}
               </text>
@@ -120,31 +138,6 @@ export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
       </details>
     </figure>
   )
-}
-
-interface BarPlace {
-  index: number
-  of: number
-  series: Series[]
-  max: number
-}
-
-/** A transparent rectangle that takes the pointer, and one rectangle for each series. */
-function barOf(counts: number[], { index, of, series, max }: BarPlace) {
-  const step = 100 / of
-  const x = percent(index * step + (step * (1 - BAR_SHARE)) / 2)
-  let top = BASELINE
-  const parts = counts.map((count, part) => {
-    if (count === 0) return null
-    // A single failure stays visible beside thousands of successes.
-    const height = Math.max(2, (count / max) * PLOT_HEIGHT)
-    top -= height
-    const y = pixels(Math.max(TOP - 2, top))
-    const size = { width: percent(step * BAR_SHARE), height: pixels(height) }
-    return <rect class={series[part]?.colour} x={x} y={y} {...size} />
-  })
-  const place = { x: percent(index * step), width: percent(step) }
-  return [<rect class="hit" {...place} y={TOP} height={PLOT_HEIGHT} />, ...parts]
 }
 
 const YAxis = ({ max }: { max: number }) => (
