@@ -68,8 +68,7 @@ export const tooLargePage = (c: ConsoleContext) =>
 /** For a link of an email that cannot be used. @param message how long such links are valid */
 export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]: Anchor) =>
   cardPage(
-    c,
-    { title: 'Invalid link', heading: 'This link is invalid or has expired', status: 403 },
+    { c, title: 'Invalid link', heading: 'This link is invalid or has expired', status: 403 },
     <>
       <p>{message}</p>
       <a href={href} role="button">
@@ -93,8 +92,8 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
   )
   // The banner of the credits is left out, because its data may be what failed.
   return isMember
-    ? memberPage(c, { title, status, heading: null, credits: null }, content)
-    : guestPage(c, { title, status }, content)
+    ? memberPage({ c, title, status, heading: null, credits: null }, content)
+    : guestPage({ c, title, status }, content)
 }
 
 /** Finds a job by its ID: a common reason for a missing page is a job of another address. */

@@ -23,6 +23,7 @@ import {
 export type Anchor = [href: string, text: string]
 
 export interface PageOptions {
+  c: ConsoleContext
   title: string
   /** The form of the page. The status is 422 when it has errors. */
   state?: FormState
@@ -47,21 +48,20 @@ interface MemberPageOptions extends Omit<PageOptions, 'wide'> {
 }
 
 /** A page without navigation: for guests and for users without an organisation. */
-export const guestPage = (c: ConsoleContext, options: PageOptions, content: Child) =>
+export const guestPage = (page: PageOptions, content: Child) =>
   render(
-    c,
-    options,
-    <body class={options.wide ? 'guest wide' : 'guest'}>
+    page,
+    <body class={page.wide ? 'guest wide' : 'guest'}>
       <SkipLink />
       <header>
         <Brand />
       </header>
       <main id="content" tabindex={-1}>
-        <FormNotice c={c} />
+        <FormNotice c={page.c} />
         {content}
       </main>
       <footer>
-        {helpLinks(c.env)
+        {helpLinks(page.c.env)
           .filter(({ isForGuests }) => isForGuests)
           .map(({ href, label }) => (
             <a href={href}>{label}</a>
@@ -81,17 +81,12 @@ interface CardOptions extends PageOptions {
 }
 
 /** A page for guests that is one card, such as a form. */
-export const cardPage = (
-  c: ConsoleContext,
-  { heading, step, aside, ...options }: CardOptions,
-  content: Child,
-) =>
+export const cardPage = ({ heading, step, aside, ...page }: CardOptions, content: Child) =>
   guestPage(
-    c,
-    options,
+    page,
     <article>
       {step && <Steps current={step} />}
-      <h1>{heading ?? options.title}</h1>
+      <h1>{heading ?? page.title}</h1>
       {content}
       {aside && (
         <p class="aside">
@@ -108,15 +103,14 @@ const MODELESS =
 
 /** A page of the selected organisation. */
 export async function memberPage(
-  c: ConsoleContext,
-  { credits, above, heading, csv, ...options }: MemberPageOptions,
+  { credits, above, heading, csv, ...page }: MemberPageOptions,
   content: Child,
 ) {
+  const { c } = page
   const status = credits === undefined ? await creditStatusOf(c) : credits
-  const h1 = heading !== null && <h1>{heading ?? options.title}</h1>
+  const h1 = heading !== null && <h1>{heading ?? page.title}</h1>
   return render(
-    c,
-    options,
+    page,
     <OrganisationPath.Provider value={pathOf(c, '')}>
       <body class={c.var.mode === 'test' ? 'member test-mode' : 'member'}>
         <SkipLink />
@@ -155,9 +149,9 @@ export async function memberPage(
 export const memberFragment = (c: ConsoleContext, content: Child) =>
   c.html(<OrganisationPath.Provider value={pathOf(c, '')}>{content}</OrganisationPath.Provider>)
 
-function render(c: ConsoleContext, options: PageOptions, body: Child) {
+function render(page: PageOptions, body: Child) {
+  const { c, title, state, status = state?.errors ? 422 : 200, script, refreshSeconds } = page
   const theme = themeOf(c)
-  const { title, state, status = state?.errors ? 422 : 200, script, refreshSeconds } = options
   const document = (
     <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
       <head>

@@ -58,8 +58,8 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   const title = hasChoice ? 'Confirm your identity' : 'Confirm your password'
   const passkeyError = state.errors?.[`${CONFIRMATION_PREFIX}passkey`]
   return memberPage(
-    c,
     {
+      c,
       title,
       status: state.errors ? 422 : 403,
       ...(hasPasskey && { script: '/static/passkeys.js' }),

@@ -166,8 +166,7 @@ function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: Anchor) {
     way ?? (isGuest ? ['/console/sign-in', 'Back to sign in'] : [returnTo(c) ?? '/console', 'Back'])
   const title = 'Too many attempts'
   return (isGuest ? guestPage : memberPage)(
-    c,
-    { title, status: 429, heading: null },
+    { c, title, status: 429, heading: null },
     <article>
       <h1>{title}</h1>
       <p>Wait {time} and try again.</p>

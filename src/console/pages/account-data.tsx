@@ -72,8 +72,8 @@ export const accountData = createApp()
 async function deletePage(c: ConsoleContext, state: FormState = {}) {
   const { blockedBy, deletedWithAccount, left } = await accountDeletionPlan(c.env, c.var.user.id)
   return cardPage(
-    c,
     {
+      c,
       title: 'Delete your account',
       state,
       aside: [['/console/account', 'Back to your account']],
@@ -117,8 +117,7 @@ async function keepPage(c: ConsoleContext) {
   const isOver = deleteAfter !== null && deleteAfter.getTime() <= Date.now()
   const organisations = await scheduledWith(c.env, id)
   return cardPage(
-    c,
-    { title: 'Your account will be deleted' },
+    { c, title: 'Your account will be deleted' },
     <>
       {isOver ? (
         <p>The account {email} is being deleted. The deletion can no longer be cancelled.</p>
@@ -141,8 +140,7 @@ async function keepPage(c: ConsoleContext) {
 
 const confirmEmailPage = (c: ConsoleContext, email: string, token: string) =>
   cardPage(
-    c,
-    { title: 'Change your email address', aside: [['/console/account', 'Cancel']] },
+    { c, title: 'Change your email address', aside: [['/console/account', 'Cancel']] },
     <>
       <p>
         You will sign in with <strong>{email}</strong> instead of{' '}

@@ -28,8 +28,7 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
   // A rejected form is shown.
   const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
   return memberPage(
-    c,
-    { title: 'Your account', state, script: '/static/passkeys.js' },
+    { c, title: 'Your account', state, script: '/static/passkeys.js' },
     <>
       <p class="address">{name ? `${name} · ${email}` : email}</p>
       <Tabs

@@ -49,8 +49,7 @@ export const auditLog = createApp()
     ]
     const isListed = actor === undefined || actors.some(([id]) => id === actor)
     return memberPage(
-      c,
-      { title: 'Audit log', csv: withQuery(`${PATH}/export.csv`, query) },
+      { c, title: 'Audit log', csv: withQuery(`${PATH}/export.csv`, query) },
       <>
         <p>
           Changes by members and support staff in this organisation. Entries are stored for 400

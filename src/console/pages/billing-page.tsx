@@ -30,8 +30,7 @@ export async function billingPage(
   const shown =
     view.rejected === 'plan' ? 'plan' : view.rejected === 'portal' ? 'payments' : 'credits'
   return memberPage(
-    c,
-    { title: 'Billing', status, script: '/static/chart.js', credits: null },
+    { c, title: 'Billing', status, script: '/static/chart.js', credits: null },
     <>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {view.problem && <Notice kind="bad">{view.problem}</Notice>}

@@ -29,8 +29,8 @@ export const billingPayment = createApp()
     // Another tab may have switched to another organisation during the checkout.
     selectOrganisation(c, payment.organisationId)
     return memberPage(
-      c,
       {
+        c,
         title: 'Payment',
         above: { '/billing': 'Billing' },
         heading: itemOf(payment),

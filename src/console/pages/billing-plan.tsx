@@ -115,8 +115,8 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
   const { plan, amount, monthlyFee, currency, credits, paymentMethod, renewsAt, at } = quote
   const charge = formatMoney(amount, currency)
   return memberPage(
-    c,
     {
+      c,
       title: 'Confirm upgrade',
       above: { '/billing': 'Billing' },
       heading: `Upgrade to ${nameOfPlan(plan)}`,

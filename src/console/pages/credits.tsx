@@ -61,8 +61,7 @@ export const credits = createApp()
       }),
     ])
     return memberPage(
-      c,
-      { title: 'Credits' },
+      { c, title: 'Credits' },
       <>
         <p>
           A live job costs one credit. Test jobs are free.

@@ -128,8 +128,8 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
     ({ id, name }) => [id, id === DEFAULT_ENDPOINT ? `${name} and job URLs` : name] as const,
   )
   return memberPage(
-    c,
     {
+      c,
       title: 'Deliveries',
       above: { '/settings/webhooks': 'Webhooks' },
       csv: withQuery(`${PATH}/export.csv`, query),

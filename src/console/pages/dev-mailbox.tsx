@@ -10,8 +10,7 @@ export const devMailbox = createApp().get('/dev/mail', (c) => {
   if (!settingsOf(c.env).devMailbox) throw new AppError('not_found')
   const emails = developmentMailbox()
   return guestPage(
-    c,
-    { title: 'Development mailbox' },
+    { c, title: 'Development mailbox' },
     <>
       <h1>Development mailbox</h1>
       {emails.length === 0 && <p>No email yet.</p>}

@@ -30,8 +30,7 @@ export const invitations = createApp()
       ['/console/onboarding/new', 'Create your own organisation'],
     ]
     return cardPage(
-      c,
-      { title: 'Invitations', aside },
+      { c, title: 'Invitations', aside },
       open.length === 0 ? (
         <p>
           There are no open invitations for <strong>{email}</strong>.
@@ -101,8 +100,7 @@ async function invitationPage(
   const account = user ? undefined : await findUserByEmail(c.env, invitation.email)
   const { path } = c.req
   return cardPage(
-    c,
-    { title: `Join ${organisation.name}`, state },
+    { c, title: `Join ${organisation.name}`, state },
     <>
       <p>
         You have been invited to join as {roleWithArticle(invitation.role)}. The invitation is for{' '}
@@ -142,8 +140,7 @@ async function invitationPage(
 
 const invalidInvitationPage = (c: ConsoleContext) =>
   cardPage(
-    c,
-    { title: 'Invitation', heading: 'This invitation is no longer valid', status: 404 },
+    { c, title: 'Invitation', heading: 'This invitation is no longer valid', status: 404 },
     <>
       <p>It was used or withdrawn, or it has expired. Ask an owner for a new invitation.</p>
       <a href="/console">Back to the console</a>

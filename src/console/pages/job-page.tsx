@@ -127,8 +127,8 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
   const { row, addedEvents } = details
   const refreshSeconds = refreshSecondsOf(row, addedEvents)
   return memberPage(
-    c,
     {
+      c,
       title: 'Job',
       heading: null,
       status: state ? 422 : 200,

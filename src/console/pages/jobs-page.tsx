@@ -50,8 +50,7 @@ export const jobs = createApp()
     if (isId('job', q) && (await findOwnJob(c, q))) return redirectTo(c, `/jobs/${q}`)
     const listed = await readList(c, query)
     return memberPage(
-      c,
-      { title: 'Jobs', heading: null },
+      { c, title: 'Jobs', heading: null },
       <>
         <div class="bar">
           <h1>Jobs</h1>

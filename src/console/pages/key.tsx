@@ -83,8 +83,7 @@ export const newKeyPage = (
   { key, mode, replaced }: { key: string; mode: Mode; replaced?: ListedApiKey },
 ) =>
   memberPage(
-    c,
-    { title: 'Your new API key', heading: `Your new ${mode} API key` },
+    { c, title: 'Your new API key', heading: `Your new ${mode} API key` },
     <>
       <Notice kind="info">
         <strong>This key is shown only once.</strong> Store it in a safe place.
@@ -127,8 +126,8 @@ async function keyPage(
   const active = isActive(key)
   const page = pageOf(c)
   return memberPage(
-    c,
     {
+      c,
       title: key.name,
       above: { '/settings/api-keys': 'API keys' },
       status: Object.keys(states).length > 0 ? 422 : 200,

@@ -91,8 +91,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const inOtherMode = all.filter((key) => key.mode !== mode && isActive(key)).length
   const otherMode = <OtherMode mode={mode} count={inOtherMode} noun="API key" />
   return memberPage(
-    c,
-    { title: 'API keys', state },
+    { c, title: 'API keys', state },
     <>
       <p>
         An API key is shown only once, when you create it. To replace a lost or leaked key, open the

@@ -18,8 +18,7 @@ export const newKeyPage = (
   { key, freeCredits }: { key: string; freeCredits: number },
 ) =>
   guestPage(
-    c,
-    { title: 'Your API key', wide: true },
+    { c, title: 'Your API key', wide: true },
     <OrganisationPath.Provider value={consolePath(organisationId)}>
       <article class="first-hour">
         <Steps current="key" />
@@ -109,8 +108,7 @@ const SampleForm = ({ mode, label }: { mode: Mode; label: string }) => (
 /** Shown instead of the key when the key was shown before. */
 export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
   cardPage(
-    c,
-    { title: 'Your API key', heading: `${organisationName} is ready`, step: 'key' },
+    { c, title: 'Your API key', heading: `${organisationName} is ready`, step: 'key' },
     <>
       <p>
         Your first test key was already shown and cannot be shown again. If you did not store it,

@@ -127,8 +127,7 @@ async function redirectUnless(c: ConsoleContext, step: keyof typeof PATHS) {
 
 const newOrganisationPage = (c: ConsoleContext, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'New organisation', state, aside: [['/console', 'Back to the console']] },
+    { c, title: 'New organisation', state, aside: [['/console', 'Back to the console']] },
     <>
       <p>
         An organisation has its own billing region, credits, members and API keys. You can own{' '}
@@ -140,8 +139,7 @@ const newOrganisationPage = (c: ConsoleContext, state: FormState = {}) =>
 
 const namePage = (c: ConsoleContext, state: FormState) =>
   cardPage(
-    c,
-    { title: 'Your organisation', heading: 'Confirm your organisation', step: 'name', state },
+    { c, title: 'Your organisation', heading: 'Confirm your organisation', step: 'name', state },
     <>
       <p>The name appears on invoices and in invitations.</p>
       <OrganisationNameForm action={PATHS.name} state={state} />
@@ -157,8 +155,8 @@ const OrganisationNameForm = (form: { action: string; state: FormState }) => (
 
 const regionPage = (c: ConsoleContext, state: FormState = {}) =>
   cardPage(
-    c,
     {
+      c,
       title: 'Billing region',
       heading: 'Choose your billing region',
       step: 'region',
@@ -186,8 +184,7 @@ const regionPage = (c: ConsoleContext, state: FormState = {}) =>
 
 const workspacePage = (c: ConsoleContext, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'First workspace', heading: 'Name your first workspace', step: 'workspace', state },
+    { c, title: 'First workspace', heading: 'Name your first workspace', step: 'workspace', state },
     <>
       <p>Workspaces group jobs, for example by shop or environment. You can add more later.</p>
       <PostForm action={PATHS.workspace} state={state}>
@@ -200,8 +197,8 @@ const workspacePage = (c: ConsoleContext, state: FormState = {}) =>
 /** For a user who left, was removed, or whose invitation is no longer open. */
 const noOrganisationPage = (c: ConsoleContext) =>
   cardPage(
-    c,
     {
+      c,
       title: 'No organisation',
       heading: 'You are not a member of any organisation',
       aside: [['/console/account/delete', 'Delete your account']],

@@ -73,8 +73,7 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
   const { organisation, role } = c.var.membership
   const isOwner = role === 'owner'
   return memberPage(
-    c,
-    { title: 'Organisation', state },
+    { c, title: 'Organisation', state },
     <>
       {!isOwner && <p>Only owners can change these settings.</p>}
       <Details

@@ -70,8 +70,7 @@ async function showOverview(c: ConsoleContext) {
   const billingLink = (to: string, text: string) =>
     may(c, 'billing') ? <Link to={to}>{text}</Link> : text
   return memberPage(
-    c,
-    { title: 'Overview', heading: organisation.name, credits, script: '/static/chart.js' },
+    { c, title: 'Overview', heading: organisation.name, credits, script: '/static/chart.js' },
     <>
       {invited.map(({ organisation: other }) => (
         <Notice kind="info">

@@ -53,8 +53,7 @@ export const passwordReset = createApp()
 
 const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'Reset your password', state, aside: [['/console/sign-in', 'Back to sign in']] },
+    { c, title: 'Reset your password', state, aside: [['/console/sign-in', 'Back to sign in']] },
     <>
       <p>Enter your email address and we will send you a link to reset your password.</p>
       <PostForm action="/console/forgot" state={state}>
@@ -67,8 +66,7 @@ const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
 /** The same page with and without an account, so that it does not reveal which addresses have one. */
 const linkSentPage = (c: ConsoleContext, address: string) =>
   cardPage(
-    c,
-    { title: 'Check your inbox' },
+    { c, title: 'Check your inbox' },
     <>
       <p>
         If an account exists for <strong>{address}</strong>, we sent a link to reset its password.
@@ -87,8 +85,7 @@ const invalidPage = (c: ConsoleContext) =>
 
 const resetPage = (c: ConsoleContext, token: string, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'Set a new password', state, aside: [['/console/forgot', 'Request a new link']] },
+    { c, title: 'Set a new password', state, aside: [['/console/forgot', 'Request a new link']] },
     <PostForm action="/console/reset" fields={{ token }} state={state}>
       <NewPasswordField
         label="New password"

@@ -143,8 +143,7 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
   const workspaces = all.filter(({ status }) => status === 'active')
   const values: Record<string, string> = { mode: c.var.mode, ...state.values }
   return memberPage(
-    c,
-    { title: 'Playground', state, credits, script: '/static/playground.js' },
+    { c, title: 'Playground', state, credits, script: '/static/playground.js' },
     <>
       <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
       <div class="playground">

@@ -19,8 +19,7 @@ export const pricing = createApp().get('/', (c) => {
   const currency = CURRENCIES.find((known) => known === asked) ?? DEFAULT_CURRENCY
   const { supportEmail } = settingsOf(c.env)
   return guestPage(
-    c,
-    { title: 'Pricing', wide: true },
+    { c, title: 'Pricing', wide: true },
     <>
       <div class="bar">
         <div>

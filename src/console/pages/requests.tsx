@@ -50,8 +50,7 @@ export const requests = createApp()
     const { newerThan, olderThan, isPartial } = log
     const to = (position: z.infer<typeof Start>) => withQuery(PAGE, { ...query, ...position })
     return memberPage(
-      c,
-      { title: 'Request log', csv: withQuery(`${PAGE}/export.csv`, query) },
+      { c, title: 'Request log', csv: withQuery(`${PAGE}/export.csv`, query) },
       <>
         <p>
           Requests to the API in the last 7 days, without query values and IP addresses. Rejected
@@ -114,8 +113,8 @@ export const requests = createApp()
       position: position.parse(c.req.query('entry')),
     })
     const heading = <code>{nameOf(entry)}</code>
-    const options = { title: 'Request', above: { [PAGE]: 'Request log' }, heading }
-    return memberPage(c, options, requestContent(entry))
+    const page = { c, title: 'Request', above: { [PAGE]: 'Request log' }, heading }
+    return memberPage(page, requestContent(entry))
   })
 
 const searchOf = (c: ConsoleContext, { q, status, code, key, route }: Filter) => ({

@@ -87,8 +87,7 @@ function closedPage(c: ConsoleContext, checkout: Checkout) {
   const status = statusOf(checkout)
   if (status === 'expired') {
     return messagePage(
-      c,
-      { title: 'This payment page has expired', status: 409 },
+      { c, title: 'This payment page has expired', status: 409 },
       'A payment page is valid for 2 hours. You were not charged. Start again from the billing page.',
       [ownUrl(c, cancelUrl), 'Go to billing'],
     )
@@ -97,15 +96,14 @@ function closedPage(c: ConsoleContext, checkout: Checkout) {
     status === 'processing'
       ? ['The payment is being processed', `The payment of ${item} takes a few seconds.`]
       : ['Already paid', `The payment of ${item} is complete. You are not charged again.`]
-  return messagePage(c, { title }, message, [ownUrl(c, returnUrl), 'Continue'])
+  return messagePage({ c, title }, message, [ownUrl(c, returnUrl), 'Continue'])
 }
 
 function checkoutPage(c: ConsoleContext, checkout: Checkout, state: FormState = {}) {
   const { item, plan, amount, currency } = checkout
   const price = formatMoney(amount, currency)
   return sandboxPage(
-    c,
-    { title: 'Checkout', state, back: [ownUrl(c, checkout.cancelUrl), 'Cancel and go back'] },
+    { c, title: 'Checkout', state, back: [ownUrl(c, checkout.cancelUrl), 'Cancel and go back'] },
     <article class="checkout">
       <h1>
         {item}
@@ -129,8 +127,7 @@ function checkoutPage(c: ConsoleContext, checkout: Checkout, state: FormState = 
 
 const confirmPage = (c: ConsoleContext, checkout: Checkout) =>
   sandboxPage(
-    c,
-    { title: 'Confirm the payment' },
+    { c, title: 'Confirm the payment' },
     <article>
       <h1>Confirm the payment</h1>
       <p>This page simulates the confirmation by the bank of the cardholder.</p>
@@ -185,10 +182,9 @@ export const CardFields = () => (
 type SandboxPage = PageOptions & { back?: Anchor }
 
 /** A page of the sandbox. @param content with its heading */
-export const sandboxPage = (c: ConsoleContext, { back, ...options }: SandboxPage, content: Child) =>
+export const sandboxPage = ({ back, ...page }: SandboxPage, content: Child) =>
   guestPage(
-    c,
-    options,
+    page,
     <>
       <SandboxBanner />
       {back && (
@@ -200,17 +196,11 @@ export const sandboxPage = (c: ConsoleContext, { back, ...options }: SandboxPage
     </>,
   )
 
-const messagePage = (
-  c: ConsoleContext,
-  options: SandboxPage,
-  message: string,
-  [href, text]: Anchor,
-) =>
+const messagePage = (page: SandboxPage, message: string, [href, text]: Anchor) =>
   sandboxPage(
-    c,
-    options,
+    page,
     <article>
-      <h1>{options.title}</h1>
+      <h1>{page.title}</h1>
       <p>{message}</p>
       <a href={href} role="button">
         {text}
@@ -221,8 +211,7 @@ const messagePage = (
 /** What a handler throws for an address that is wrong, or that is not valid any more. */
 export async function unknownAddress(c: ConsoleContext) {
   const res = await messagePage(
-    c,
-    { title: 'Payment page not found', status: 404 },
+    { c, title: 'Payment page not found', status: 404 },
     'The address of this page is wrong or has expired. Start again from the billing page.',
     ['/console/billing', 'Go to billing'],
   )

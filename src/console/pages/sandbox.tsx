@@ -61,8 +61,7 @@ async function cardPage(c: ConsoleContext, state: FormState = {}) {
   const { card, organisationId } = await customerOf(c)
   const back: Anchor = [consolePath(organisationId, '/billing/portal/return'), 'Back to Try-On']
   return sandboxPage(
-    c,
-    { title: 'Payment method', state, back },
+    { c, title: 'Payment method', state, back },
     <article>
       <h1>Payment method</h1>
       {c.req.query('saved') && <Notice kind="good">The card was changed.</Notice>}
@@ -82,8 +81,7 @@ function invoicePage(c: ConsoleContext, payment: SandboxPayment, buyer: string) 
   const { amountRefunded } = reversalsOf(payment)
   const title = `Invoice ${numberOf(payment)}`
   return sandboxPage(
-    c,
-    { title },
+    { c, title },
     <article>
       <h1>{title}</h1>
       <Details

@@ -118,8 +118,7 @@ function codePage(c: ConsoleContext, { next, kind, state = {}, status }: CodePag
     ['/console/sign-in', 'Back to sign in'],
   ]
   return cardPage(
-    c,
-    { title: 'Two-factor authentication', state, aside, status },
+    { c, title: 'Two-factor authentication', state, aside, status },
     <>
       <p>{text}</p>
       <PostForm action={PAGE} fields={{ next, kind }} state={state}>

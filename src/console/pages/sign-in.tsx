@@ -80,8 +80,7 @@ const EXPIRED_PASSKEY: FormState = {
 
 const signInPage = (c: ConsoleContext, next: string | null, state: FormState = {}, status?: 401) =>
   cardPage(
-    c,
-    { title: 'Sign in', script: '/static/passkeys.js', state, status },
+    { c, title: 'Sign in', script: '/static/passkeys.js', state, status },
     <>
       <PostForm action="/console/sign-in" id="sign-in" fields={{ next }} state={state}>
         <Field name="email" label="Email" type="email" autocomplete="username webauthn" autofocus />
@@ -121,8 +120,8 @@ const signInPage = (c: ConsoleContext, next: string | null, state: FormState = {
 /** Shown only after the correct password, so that it does not reveal which addresses have an account. */
 const notVerifiedPage = (c: ConsoleContext, address: string) =>
   cardPage(
-    c,
     {
+      c,
       title: 'Verify your email',
       heading: 'Your email address is not verified yet',
       status: 403,

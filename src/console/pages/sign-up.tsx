@@ -108,8 +108,7 @@ function invalidLink(c: ConsoleContext, state: 'invalid' | 'verified') {
 
 const confirmPage = (c: ConsoleContext, user: User, token: string) =>
   cardPage(
-    c,
-    { title: 'Verify your email', step: 'email' },
+    { c, title: 'Verify your email', step: 'email' },
     <>
       <p>
         Confirm that <strong>{user.email}</strong> is your email address.
@@ -122,8 +121,7 @@ const confirmPage = (c: ConsoleContext, user: User, token: string) =>
 
 const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'Verify your email', heading: 'Set your password', step: 'email', state },
+    { c, title: 'Verify your email', heading: 'Set your password', step: 'email', state },
     <>
       <p>
         The sign-up took place in another browser. Set a password for <strong>{user.email}</strong>{' '}
@@ -142,8 +140,7 @@ async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
   const isSent = address !== undefined || noticeOf(c) === 'verification_sent'
   const title = 'Verify your email'
   return cardPage(
-    c,
-    { title, heading: isSent ? 'Check your inbox' : title, step: 'email', state },
+    { c, title, heading: isSent ? 'Check your inbox' : title, step: 'email', state },
     <>
       {address && (
         <p>
@@ -162,8 +159,7 @@ async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
 
 const signUpPage = (c: ConsoleContext, state: FormState = {}) =>
   cardPage(
-    c,
-    { title: 'Sign up', heading: 'Create your account', step: 'account', state },
+    { c, title: 'Sign up', heading: 'Create your account', step: 'account', state },
     <>
       <p class="lead">
         {FREE_CREDITS} free credits, no card required. <a href="/pricing">See pricing</a>

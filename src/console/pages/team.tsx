@@ -102,8 +102,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
   const team = await readTeamPage(c)
   const { invitations, mayManage, workspaces } = team
   return memberPage(
-    c,
-    { title: 'Team', state },
+    { c, title: 'Team', state },
     <>
       {!mayManage && <p>Only owners can invite members and change roles.</p>}
       <Members c={c} {...team} />
@@ -190,8 +189,7 @@ async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}
     listWorkspaces(scopeOf(c)),
   ])
   return memberPage(
-    c,
-    { title: `Role of ${email}`, above: { [TEAM]: 'Team' }, state },
+    { c, title: `Role of ${email}`, above: { [TEAM]: 'Team' }, state },
     <>
       {userId === c.var.user.id && (
         <p>This is your own role. If you give it up, another owner must give it back.</p>
@@ -224,8 +222,7 @@ async function removalPage(c: ConsoleContext, userId: string) {
   const [keysText, them] =
     keys.length === 1 ? ['this key', 'it'] : [`these ${keys.length} keys`, 'them']
   return memberPage(
-    c,
-    { title, above: { [TEAM]: 'Team' } },
+    { c, title, above: { [TEAM]: 'Team' } },
     <>
       <p>
         {isSelf ? 'You' : 'They'} will lose access to {organisation.name}.{' '}

@@ -71,8 +71,7 @@ async function statePage(c: ConsoleContext) {
   const { id, hasTwoFactor } = c.var.user
   const codesLeft = hasTwoFactor ? await countRecoveryCodes(c.env, id) : 0
   return memberPage(
-    c,
-    { title: 'Two-factor authentication' },
+    { c, title: 'Two-factor authentication' },
     <>
       {hasTwoFactor ? (
         <>
@@ -129,8 +128,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
   const { renderSVG } = await import('uqr')
   const svg = renderSVG(totpUri({ secret, account: c.var.user.email }), { border: 2 })
   return memberPage(
-    c,
-    { title: 'Set up the authenticator app', state },
+    { c, title: 'Set up the authenticator app', state },
     <>
       <ol class="set-up">
         <li>
@@ -164,8 +162,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
 
 const codesPage = (c: ConsoleContext, codes: string[], title: string) =>
   memberPage(
-    c,
-    { title },
+    { c, title },
     <>
       <Notice kind="info">
         <strong>These recovery codes are shown only once.</strong> Store them in a safe place, such

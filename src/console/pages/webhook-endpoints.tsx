@@ -87,8 +87,7 @@ const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId:
 /** @param id the id of the new endpoint: sending the form twice adds one endpoint */
 const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
   memberPage(
-    c,
-    { title: 'Add endpoint', above: { [WEBHOOKS]: 'Webhooks' }, state },
+    { c, title: 'Add endpoint', above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
       <p>
         The endpoint receives the events of jobs that end from now on, in addition to the default
@@ -115,8 +114,7 @@ async function endpointPage(
     readLatestDeliveries(c, { mode: c.var.mode, endpoint: endpoint.id }),
   ])
   return memberPage(
-    c,
-    { title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
+    { c, title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
       <Details
         rows={{

@@ -24,8 +24,8 @@ export const webhookEvent = createApp()
     const delivery = await readOwnDelivery(c)
     const { event } = delivery.source
     return memberPage(
-      c,
       {
+        c,
         title: 'Webhook event',
         above: { [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' },
         heading: event.type,

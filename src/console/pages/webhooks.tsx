@@ -102,8 +102,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
   const [defaultEndpoint, ...added] = endpoints
   const listed = defaultEndpoint.url ? endpoints : added
   return memberPage(
-    c,
-    { title: 'Webhooks', state },
+    { c, title: 'Webhooks', state },
     <>
       <p>
         When a job ends, an event is sent to the <code>webhook_url</code> of the job, or to the

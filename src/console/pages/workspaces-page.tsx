@@ -79,8 +79,7 @@ async function workspacesPage(
   const mayManage = may(c, 'administer')
   const columns = ['Name', 'ID', 'Status', 'Credits this month', 'Created']
   return memberPage(
-    c,
-    { title: 'Workspaces', status: state.errors || rejected.id ? 422 : 200 },
+    { c, title: 'Workspaces', status: state.errors || rejected.id ? 422 : 200 },
     <>
       <p>
         Every job belongs to a workspace. A job without <code>workspace_id</code> is assigned to the
