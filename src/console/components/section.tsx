@@ -30,7 +30,7 @@ export const Section = ({ id, title, card = false, action, children }: SectionPr
 )
 
 /** @param rows values by their names; a row without a value is left out */
-export const Details = ({ rows }: { rows: Record<string, Child> }) => (
+export const detailList = (rows: Record<string, Child>) => (
   <dl>
     {Object.entries(rows).map(
       ([name, value]) => value != null && value !== false && [<dt>{name}</dt>, <dd>{value}</dd>],
@@ -38,13 +38,11 @@ export const Details = ({ rows }: { rows: Record<string, Child> }) => (
   </dl>
 )
 
-export interface FiguresProps {
-  /** Each with an optional line below. */
-  figures: (false | null | [label: string, value: Child, note?: Child])[]
-}
+/** A number or fact, with an optional line below. */
+export type Figure = false | null | [label: string, value: Child, note?: Child]
 
 /** Numbers and facts as tiles. */
-export const Figures = ({ figures }: FiguresProps) => (
+export const tiles = (figures: Figure[]) => (
   <dl class="metrics">
     {figures.map(
       (figure) =>
@@ -257,13 +255,11 @@ export const NoRows = ({ to, query, noMatch, none, children }: NoRowsProps) =>
     <EmptyState title={none}>{children}</EmptyState>
   )
 
-interface PagesProps {
-  label?: string
-  links: Record<string, string | false | null | undefined>
-}
-
 /** Links to other pages, by their texts. Those without an address are left out. */
-export const Pages = ({ label = 'Pages', links }: PagesProps) => {
+export const pageLinks = (
+  links: Record<string, string | false | null | undefined>,
+  label = 'Pages',
+) => {
   const shown = Object.entries(links).flatMap(([text, to]) =>
     to ? [<Link to={to}>{text}</Link>] : [],
   )

@@ -9,7 +9,7 @@ import { currencyOf } from '../../domain/organisation.ts'
 import { ACTION_LABELS, ACTOR_LABELS, detailsOf } from '../audit-labels.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Filters, NoRows, Pages, ShortId, Table } from '../components/section.tsx'
+import { Filters, NoRows, pageLinks, ShortId, Table } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
 import { createApp, scopeOf } from '../console-context.ts'
 import { idParameter, parameter, withQuery } from '../forms.ts'
@@ -92,12 +92,10 @@ export const auditLog = createApp()
             <Timestamp as="ago" at={entry.at} />,
           ])}
         />
-        <Pages
-          links={{
-            Newest: before && withQuery(PATH, query),
-            Older: hasMore && withQuery(PATH, { ...query, before: entries.at(-1)?.id }),
-          }}
-        />
+        {pageLinks({
+          Newest: before && withQuery(PATH, query),
+          Older: hasMore && withQuery(PATH, { ...query, before: entries.at(-1)?.id }),
+        })}
       </>,
     )
   })

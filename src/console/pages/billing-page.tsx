@@ -9,7 +9,7 @@ import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
 import { Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import { memberPage, SandboxBanner } from '../components/layout.tsx'
-import { Figures, Section, Tabs } from '../components/section.tsx'
+import { tiles, Section, Tabs } from '../components/section.tsx'
 import { Timestamp, Notice } from '../components/text.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { Payments } from './billing-payment.tsx'
@@ -59,36 +59,31 @@ export async function billingPage(
 function summary(view: BillingView, credits: CreditStatus, usage: Usage) {
   const { account, organisation, terms, money, count } = view
   const renews = account?.subscriptionStatus === 'active' && account.nextPlan !== 'starter'
-  return (
-    <Figures
-      figures={[
-        [
-          'Credit balance',
-          <>
-            {count(credits.balance)}{' '}
-            {credits.level === 'low' && <span class="badge waiting">Low</span>}
-            {credits.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
-          </>,
-          `${count(usage.total)} used this month`,
-        ],
-        [
-          'Plan',
-          <a href="#plan">{nameOfPlan(organisation.plan)}</a>,
-          terms?.monthlyFee ? `${money(terms.monthlyFee)} per month` : 'No monthly fee',
-        ],
-        [
-          'Payment method',
-          <a href="#payment-method">{account?.paymentMethod ?? 'None'}</a>,
-          `Auto-reload ${organisation.autoReloadEnabled ? 'on' : 'off'}`,
-        ],
-        [
-          'Next charge',
-          renews && account.periodEnd ? <Timestamp at={account.periodEnd} as="day" /> : 'None',
-          renews && terms ? money(terms.monthlyFee) : 'Pay per pack',
-        ],
-      ]}
-    />
-  )
+  return tiles([
+    [
+      'Credit balance',
+      <>
+        {count(credits.balance)} {credits.level === 'low' && <span class="badge waiting">Low</span>}
+        {credits.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
+      </>,
+      `${count(usage.total)} used this month`,
+    ],
+    [
+      'Plan',
+      <a href="#plan">{nameOfPlan(organisation.plan)}</a>,
+      terms?.monthlyFee ? `${money(terms.monthlyFee)} per month` : 'No monthly fee',
+    ],
+    [
+      'Payment method',
+      <a href="#payment-method">{account?.paymentMethod ?? 'None'}</a>,
+      `Auto-reload ${organisation.autoReloadEnabled ? 'on' : 'off'}`,
+    ],
+    [
+      'Next charge',
+      renews && account.periodEnd ? <Timestamp at={account.periodEnd} as="day" /> : 'None',
+      renews && terms ? money(terms.monthlyFee) : 'Pay per pack',
+    ],
+  ])
 }
 
 const Credits = ({ view, usage: { days } }: { view: BillingView; usage: Usage }) => (

@@ -14,7 +14,7 @@ import { PaymentBadge, Link, Notice, Timestamp } from '../components/text.tsx'
 import { SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
+import { pageLinks, detailList, Section, EmptyState, Table } from '../components/section.tsx'
 import { selectOrganisation } from '../middleware/session.ts'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { idIn } from '../forms.ts'
@@ -83,26 +83,24 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
     >
       <Outcome payment={payment} canContinue={canContinue} />
       <div class="card">
-        <Details
-          rows={{
-            Status: <PaymentBadge payment={payment} />,
-            [tax === null ? 'Amount' : 'Amount without tax']: <Amount payment={payment} />,
-            Tax: tax !== null && formatMoney(tax, currency),
-            Total: tax !== null && <strong>{formatMoney(amount + tax, currency)}</strong>,
-            'Paid with': payment.paymentMethod,
-            Credits: credits > 0 && (
-              <>
-                {formatCredits(credits, currency)}
-                {creditsReversed > 0 && <span class="muted"> ({reversed} taken back)</span>}
-              </>
-            ),
-            'Credit balance': <span data-balance>{formatCredits(balance, currency)}</span>,
-            Organisation: <span class="address">{organisation.name}</span>,
-            Started: <Timestamp at={payment.createdAt} />,
-            Paid: paidAt && <Timestamp at={paidAt} />,
-            'Payment ID': <CopyableId id={id} label="payment ID" />,
-          }}
-        />
+        {detailList({
+          Status: <PaymentBadge payment={payment} />,
+          [tax === null ? 'Amount' : 'Amount without tax']: <Amount payment={payment} />,
+          Tax: tax !== null && formatMoney(tax, currency),
+          Total: tax !== null && <strong>{formatMoney(amount + tax, currency)}</strong>,
+          'Paid with': payment.paymentMethod,
+          Credits: credits > 0 && (
+            <>
+              {formatCredits(credits, currency)}
+              {creditsReversed > 0 && <span class="muted"> ({reversed} taken back)</span>}
+            </>
+          ),
+          'Credit balance': <span data-balance>{formatCredits(balance, currency)}</span>,
+          Organisation: <span class="address">{organisation.name}</span>,
+          Started: <Timestamp at={payment.createdAt} />,
+          Paid: paidAt && <Timestamp at={paidAt} />,
+          'Payment ID': <CopyableId id={id} label="payment ID" />,
+        })}
       </div>
       <div class="buttons">
         {canContinue && payment.actionUrl && (
@@ -198,12 +196,10 @@ export const Payments = ({ view }: { view: BillingView }) => {
           <PaymentLinks view={view} payment={payment} />,
         ])}
       />
-      <Pages
-        links={{
-          Newest: isPaged && '/billing#payments',
-          Older: hasMore && `/billing?before=${payments.at(-1)?.id}#payments`,
-        }}
-      />
+      {pageLinks({
+        Newest: isPaged && '/billing#payments',
+        Older: hasMore && `/billing?before=${payments.at(-1)?.id}#payments`,
+      })}
     </Section>
   )
 }

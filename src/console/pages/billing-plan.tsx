@@ -14,7 +14,7 @@ import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link, Notice, Timestamp } from '../components/text.tsx'
-import { Details, Section } from '../components/section.tsx'
+import { detailList, Section } from '../components/section.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import type { BillingView } from './billing-view.ts'
 
@@ -26,15 +26,12 @@ export const PlanSection = ({ view }: { view: BillingView }) => {
   return (
     <Section id="plan-heading" title={`Plan ${nameOfPlan(plan)}`}>
       <FormError state={view.stateOf('plan')} />
-      {!offersPlans && (
-        <Details
-          rows={{
-            'Monthly fee': terms !== null && money(terms.monthlyFee),
-            'Included credits': terms !== null && `${count(terms.includedCredits)} per month`,
-            'Rate limit': `${count(rateLimitPerMinute)} requests per minute`,
-          }}
-        />
-      )}
+      {!offersPlans &&
+        detailList({
+          'Monthly fee': terms !== null && money(terms.monthlyFee),
+          'Included credits': terms !== null && `${count(terms.includedCredits)} per month`,
+          'Rate limit': `${count(rateLimitPerMinute)} requests per minute`,
+        })}
       {plan === 'enterprise' && <ContactLink env={c.env} label="Contact us to change the terms" />}
       {offersPlans && (
         <>
@@ -123,23 +120,21 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
       credits: null,
     },
     <section class="card" aria-label="Upgrade">
-      <Details
-        rows={{
-          'Charged now': <strong>{charge} plus tax</strong>,
-          'Payment method': paymentMethod ?? 'The stored payment method',
-          'Credits added now': formatCredits(credits, currency),
-          Then: (
-            <>
-              {formatMoney(monthlyFee, currency)} per month
-              {renewsAt && (
-                <>
-                  , next on <Timestamp at={renewsAt} />
-                </>
-              )}
-            </>
-          ),
-        }}
-      />
+      {detailList({
+        'Charged now': <strong>{charge} plus tax</strong>,
+        'Payment method': paymentMethod ?? 'The stored payment method',
+        'Credits added now': formatCredits(credits, currency),
+        Then: (
+          <>
+            {formatMoney(monthlyFee, currency)} per month
+            {renewsAt && (
+              <>
+                , next on <Timestamp at={renewsAt} />
+              </>
+            )}
+          </>
+        ),
+      })}
       <p class="muted">
         The charge is the difference between the plans for the rest of the billing period. The plan
         changes at once.

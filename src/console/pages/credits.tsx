@@ -5,7 +5,15 @@ import type { LedgerPage, MonthTotals } from '../../credits/ledger-reports.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { may, mayInAllWorkspaces, createApp, type ConsoleContext } from '../console-context.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Filters, NoRows, Pages, Figures, Section, IdLink, Table } from '../components/section.tsx'
+import {
+  Filters,
+  NoRows,
+  pageLinks,
+  tiles,
+  Section,
+  IdLink,
+  Table,
+} from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
 import { csvResponse, rowsOf } from '../downloads.ts'
 import { parameter, withQuery } from '../forms.ts'
@@ -72,14 +80,12 @@ export const credits = createApp()
             </>
           )}
         </p>
-        <Figures
-          figures={[
-            ['Balance', format(totals.balance)],
-            ['Reserved', format(totals.reserved)],
-            ['Consumed', format(totals.consumed)],
-            ['Total added', format(totals.granted)],
-          ]}
-        />
+        {tiles([
+          ['Balance', format(totals.balance)],
+          ['Reserved', format(totals.reserved)],
+          ['Consumed', format(totals.consumed)],
+          ['Total added', format(totals.granted)],
+        ])}
         <Explanation />
         {page.months.length > 0 && <Months months={page.months} />}
         <Section id="ledger-heading" title="Ledger">
@@ -103,14 +109,12 @@ export const credits = createApp()
             <Link to={withQuery(`${PATH}/ledger.csv`, filter)}>Download CSV</Link>
           </div>
           {ledgerTable(c, page, filter)}
-          <Pages
-            links={{
-              Newest: before !== undefined && withQuery(PATH, filter),
-              Older:
-                page.nextBefore !== null &&
-                withQuery(PATH, { ...filter, before: String(page.nextBefore) }),
-            }}
-          />
+          {pageLinks({
+            Newest: before !== undefined && withQuery(PATH, filter),
+            Older:
+              page.nextBefore !== null &&
+              withQuery(PATH, { ...filter, before: String(page.nextBefore) }),
+          })}
         </Section>
       </>,
     )

@@ -27,7 +27,7 @@ import {
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Link, formatCount } from '../components/text.tsx'
-import { Filters, NoRows, Pages, EmptyState } from '../components/section.tsx'
+import { Filters, NoRows, pageLinks, EmptyState } from '../components/section.tsx'
 import { parameter, fieldsOf, withQuery } from '../forms.ts'
 import { permitted } from '../middleware/session.ts'
 import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
@@ -215,13 +215,11 @@ const DeliveriesSection = ({ c, query, start, page, endpoints }: SectionProps) =
           This page searched {formatCount(MAX_SCANNED)} events. There may be more matching ones.
         </p>
       )}
-      <Pages
-        links={{
-          Newer: page.newer && withQuery(PATH, { ...query, after: page.newer }),
-          [page.isPartial && start.after === undefined ? 'Continue searching' : 'Older']:
-            page.older && withQuery(PATH, { ...query, before: page.older }),
-        }}
-      />
+      {pageLinks({
+        Newer: page.newer && withQuery(PATH, { ...query, after: page.newer }),
+        [page.isPartial && start.after === undefined ? 'Continue searching' : 'Older']:
+          page.older && withQuery(PATH, { ...query, before: page.older }),
+      })}
     </section>
   )
 }

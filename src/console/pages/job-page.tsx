@@ -23,7 +23,7 @@ import { listAttempts } from '../../webhooks/event-reads.ts'
 import { CodeSnippets, CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
 import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx'
-import { Pages } from '../components/section.tsx'
+import { pageLinks } from '../components/section.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { permitted } from '../middleware/session.ts'
 import { may, createApp, actorOf, scopeOf, type ConsoleContext } from '../console-context.ts'
@@ -140,13 +140,13 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
       <div class="bar">
         <Breadcrumb to={{ [withQuery('/jobs', query)]: 'Jobs' }} />
         {/* In the mode of this job. */}
-        <Pages
-          label="Jobs of the list"
-          links={{
+        {pageLinks(
+          {
             'Newer job': newerId && withQuery(`/jobs/${newerId}`, query),
             'Older job': olderId && withQuery(`/jobs/${olderId}`, query),
-          }}
-        />
+          },
+          'Jobs of the list',
+        )}
       </div>
       <h1>
         Job <CopyableId id={row.id} label="job ID" />

@@ -24,7 +24,7 @@ import { ownerOf } from '../playground-pictures.ts'
 import { jobErrorMessage } from '../error-messages.ts'
 import { may, mayInAllWorkspaces, pathOf, type ConsoleContext } from '../console-context.ts'
 import { jobTimeline, timesOf } from './job-timeline.tsx'
-import { Details } from '../components/section.tsx'
+import { detailList } from '../components/section.tsx'
 
 interface SectionProps {
   c: ConsoleContext
@@ -63,35 +63,33 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
       <h2>Timeline</h2>
       {jobTimeline(row, attempts, addedEvents)}
       <h2>Details</h2>
-      <Details
-        rows={{
-          Workspace: (
-            <>
-              {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
-              <span class="id muted">{row.workspaceId}</span>
-            </>
-          ),
-          'API key': keyName(row.apiKeyId, keys) ?? 'Unknown',
-          Credits: hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–',
-          Waiting: formatDuration(times.waitingMs),
-          Processing: formatDuration(row.durationMs),
-          'Total time': formatDuration(times.totalMs),
-          Engine: row.engine,
-          'Model image': withoutQuery(row.modelImageUrl),
-          'Garment image': withoutQuery(row.garmentImageUrl),
-          Webhook: row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None'),
-          'Request ID':
-            row.requestId !== null &&
-            (hasLogEntry(c, row) ? (
-              <Link to={withQuery('/requests', { q: row.requestId })}>{row.requestId}</Link>
-            ) : (
-              row.requestId
-            )),
-          'API requests': mayInAllWorkspaces(c, 'jobs') && (
-            <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
-          ),
-        }}
-      />
+      {detailList({
+        Workspace: (
+          <>
+            {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
+            <span class="id muted">{row.workspaceId}</span>
+          </>
+        ),
+        'API key': keyName(row.apiKeyId, keys) ?? 'Unknown',
+        Credits: hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–',
+        Waiting: formatDuration(times.waitingMs),
+        Processing: formatDuration(row.durationMs),
+        'Total time': formatDuration(times.totalMs),
+        Engine: row.engine,
+        'Model image': withoutQuery(row.modelImageUrl),
+        'Garment image': withoutQuery(row.garmentImageUrl),
+        Webhook: row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None'),
+        'Request ID':
+          row.requestId !== null &&
+          (hasLogEntry(c, row) ? (
+            <Link to={withQuery('/requests', { q: row.requestId })}>{row.requestId}</Link>
+          ) : (
+            row.requestId
+          )),
+        'API requests': mayInAllWorkspaces(c, 'jobs') && (
+          <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
+        ),
+      })}
     </section>
   )
 }

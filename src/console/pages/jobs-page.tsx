@@ -19,7 +19,7 @@ import {
 } from '../../jobs/reports/search.ts'
 import { Button, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Filters, IdLink, NoRows, Pages, Table } from '../components/section.tsx'
+import { Filters, IdLink, NoRows, pageLinks, Table } from '../components/section.tsx'
 import {
   formatCount,
   formatDuration,
@@ -184,13 +184,11 @@ const JobList = (listed: ListedJobs) => {
           </Link>
         </Notice>
       )}
-      <Pages
-        links={{
-          Newest: newer && withQuery('/jobs', query),
-          Newer: newer !== searchedTo && newer && withQuery('/jobs', { ...query, after: newer }),
-          Older: older !== searchedTo && older && withQuery('/jobs', { ...query, before: older }),
-        }}
-      />
+      {pageLinks({
+        Newest: newer && withQuery('/jobs', query),
+        Newer: newer !== searchedTo && newer && withQuery('/jobs', { ...query, after: newer }),
+        Older: older !== searchedTo && older && withQuery('/jobs', { ...query, before: older }),
+      })}
     </section>
   )
 }

@@ -25,7 +25,7 @@ import { idIn, name, readForm, resultOf, type FormPage, type FormState } from '.
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { Details, Section } from '../components/section.tsx'
+import { detailList, Section } from '../components/section.tsx'
 
 const OVERLAP_LABELS: Record<(typeof OVERLAP_HOURS)[number], string> = {
   0: 'Immediately',
@@ -133,31 +133,29 @@ async function keyPage(
       status: Object.keys(states).length > 0 ? 422 : 200,
     },
     <>
-      <Details
-        rows={{
-          Status: (
-            <>
-              <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
-            </>
-          ),
-          Key: <KeyText of={key} />,
-          'Key ID': <CopyableId id={key.id} label="key ID" />,
-          Created: (
-            <>
-              <Timestamp at={key.createdAt} />
-              {key.creatorEmail && ` by ${key.creatorEmail}`}
-            </>
-          ),
-          'Last used': <Timestamp at={key.lastUsedAt} />,
-          [active ? 'Expires' : 'Ended']: key.revokedAt ? (
-            <Timestamp at={key.revokedAt} />
-          ) : (
-            'No expiry'
-          ),
-          Limits: limitTexts(key, workspaces, use.get(key.id)).join(', '),
-          Jobs: <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>,
-        }}
-      />
+      {detailList({
+        Status: (
+          <>
+            <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
+          </>
+        ),
+        Key: <KeyText of={key} />,
+        'Key ID': <CopyableId id={key.id} label="key ID" />,
+        Created: (
+          <>
+            <Timestamp at={key.createdAt} />
+            {key.creatorEmail && ` by ${key.creatorEmail}`}
+          </>
+        ),
+        'Last used': <Timestamp at={key.lastUsedAt} />,
+        [active ? 'Expires' : 'Ended']: key.revokedAt ? (
+          <Timestamp at={key.revokedAt} />
+        ) : (
+          'No expiry'
+        ),
+        Limits: limitTexts(key, workspaces, use.get(key.id)).join(', '),
+        Jobs: <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>,
+      })}
       {mayInAllWorkspaces(c, 'develop') && active && (
         <>
           <Section id="rename" title="Rename" card>

@@ -21,7 +21,7 @@ import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import { memberPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
-import { Details, Section } from '../components/section.tsx'
+import { detailList, Section } from '../components/section.tsx'
 import { redirectTo } from '../form-notices.ts'
 
 const PAGE = '/settings/organisation'
@@ -76,23 +76,21 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
     { c, title: 'Organisation', state },
     <>
       {!isOwner && <p>Only owners can change these settings.</p>}
-      <Details
-        rows={{
-          Name: !isOwner && organisation.name,
-          'Retention of images': !isOwner && daysOf(organisation.outputRetentionDays),
-          'Billing region': organisation.regionCode,
-          Currency: currencyOf(organisation.regionCode),
-          Members: <Link to="/settings/team">{members.length}</Link>,
-          'Organisation ID': <CopyableId id={organisation.id} label="the organisation ID" />,
-          Address: (
-            <CopyableId
-              id={baseUrlOf(c) + consolePath(organisation.id)}
-              label="the address of the organisation"
-            />
-          ),
-          Created: <Timestamp at={organisation.createdAt} />,
-        }}
-      />
+      {detailList({
+        Name: !isOwner && organisation.name,
+        'Retention of images': !isOwner && daysOf(organisation.outputRetentionDays),
+        'Billing region': organisation.regionCode,
+        Currency: currencyOf(organisation.regionCode),
+        Members: <Link to="/settings/team">{members.length}</Link>,
+        'Organisation ID': <CopyableId id={organisation.id} label="the organisation ID" />,
+        Address: (
+          <CopyableId
+            id={baseUrlOf(c) + consolePath(organisation.id)}
+            label="the address of the organisation"
+          />
+        ),
+        Created: <Timestamp at={organisation.createdAt} />,
+      })}
       {isOwner && ownerSettings(organisation, state)}
       <Section id="leave-heading" title="Leave organisation" card>
         {leaveContent(c, members)}

@@ -20,7 +20,7 @@ import { withQuery } from '../forms.ts'
 import { Chart, dayPeriod, hourPeriod } from '../components/chart.tsx'
 import { Link, formatCount } from '../components/text.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
-import { Figures, Section, EmptyState, Table } from '../components/section.tsx'
+import { tiles, Section, EmptyState, Table } from '../components/section.tsx'
 
 /** The number of jobs from which on counting costs more than the rest of the page. */
 const MANY_JOBS = 100
@@ -177,7 +177,7 @@ function webhookFigures({ webhooks, disabledEndpoints }: Activity) {
   if (shown.length === 0) return null
   return (
     <Section id="webhooks-heading" title="Webhooks">
-      <Figures figures={shown} />
+      {tiles(shown)}
       <p class="muted">
         {webhooks.isLimited
           ? `Of the latest ${formatCount(MAX_COUNTED_EVENTS)} events. `

@@ -24,7 +24,7 @@ import { cookieOptions, YEAR_SECONDS } from '../cookies.ts'
 import { redirectTo } from '../form-notices.ts'
 import { withQuery } from '../forms.ts'
 import { disabledEndpointsCard } from '../components/endpoints.tsx'
-import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
+import { detailList, tiles, Section, type Figure } from '../components/section.tsx'
 import { activitySections, RANGES, readActivity, type Activity } from './overview-activity.tsx'
 
 const RANGE_LABELS: Record<StatisticsRange, string> = {
@@ -84,18 +84,16 @@ async function showOverview(c: ConsoleContext) {
       {liveFigures(c, credits.balance, activity)}
       {activity && activitySections(c, activity)}
       <Section id="organisation-heading" title="Organisation">
-        <Details
-          rows={{
-            Plan: billingLink('/billing', nameOfPlan(organisation.plan)),
-            Region: `${organisation.regionCode}, billed in ${currency}`,
-            'Rate limit': `${organisation.rateLimitPerMinute} requests per minute`,
-            'Auto-reload': billingLink(
-              '/billing#auto-reload',
-              organisation.autoReloadEnabled ? 'On' : 'Off',
-            ),
-            'Organisation ID': <CopyableId id={organisation.id} label="organisation ID" />,
-          }}
-        />
+        {detailList({
+          Plan: billingLink('/billing', nameOfPlan(organisation.plan)),
+          Region: `${organisation.regionCode}, billed in ${currency}`,
+          'Rate limit': `${organisation.rateLimitPerMinute} requests per minute`,
+          'Auto-reload': billingLink(
+            '/billing#auto-reload',
+            organisation.autoReloadEnabled ? 'On' : 'Off',
+          ),
+          'Organisation ID': <CopyableId id={organisation.id} label="organisation ID" />,
+        })}
       </Section>
     </>,
   )
@@ -175,17 +173,15 @@ const liveFigures = (c: ConsoleContext, balance: number, activity: Activity | nu
     data-live={withQuery(pathOf(c, '/live'), c.req.query())}
     data-live-seconds={LIVE_SECONDS}
   >
-    <Figures
-      figures={[
-        [
-          'Credits',
-          <Link to="/credits">
-            {formatCredits(balance, currencyOf(c.var.membership.organisation.regionCode))}
-          </Link>,
-        ],
-        ...(activity ? figuresOf(c, activity) : []),
-      ]}
-    />
+    {tiles([
+      [
+        'Credits',
+        <Link to="/credits">
+          {formatCredits(balance, currencyOf(c.var.membership.organisation.regionCode))}
+        </Link>,
+      ],
+      ...(activity ? figuresOf(c, activity) : []),
+    ])}
   </section>
 )
 
@@ -218,7 +214,7 @@ const RangeAndWorkspace = ({ range, workspaces, selected }: Activity) => (
   </div>
 )
 
-function figuresOf(c: ConsoleContext, { statistics }: Activity): FiguresProps['figures'] {
+function figuresOf(c: ConsoleContext, { statistics }: Activity): Figure[] {
   const { before, completed, total, medianMs, p95Ms } = statistics
   const rate = successRateOf(statistics)
   const earlier = (textOf: (figures: JobFigures) => string | null) => {

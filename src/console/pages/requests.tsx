@@ -14,8 +14,8 @@ import { memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import {
   Filters,
-  Pages,
-  Details,
+  pageLinks,
+  detailList,
   Section,
   EmptyState,
   IdLink,
@@ -74,12 +74,10 @@ export const requests = createApp()
         {log.requests.length === 0
           ? noRequests(c, query, log)
           : requestTable(log.requests, query.q !== undefined)}
-        <Pages
-          links={{
-            Newer: newerThan && to({ after: newerThan }),
-            [isPartial ? 'Continue searching' : 'Older']: olderThan && to({ before: olderThan }),
-          }}
-        />
+        {pageLinks({
+          Newer: newerThan && to({ after: newerThan }),
+          [isPartial ? 'Continue searching' : 'Older']: olderThan && to({ before: olderThan }),
+        })}
       </>,
     )
   })
@@ -192,24 +190,22 @@ const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
       </Notice>
     )}
     <Section id="details-heading" title="Details" card>
-      <Details
-        rows={{
-          'Request ID': <CopyableId id={entry.requestId} label="request ID" />,
-          Time: <Timestamp as="second" at={entry.at} />,
-          Duration: formatDuration(entry.ms),
-          'API key': keyOf(entry),
-          'Error code': entry.code !== null && <code>{entry.code}</code>,
-          Message: entry.message,
-          Job: entry.jobId !== null && (
-            <Link class="id" to={`/jobs/${entry.jobId}`}>
-              {entry.jobId}
-            </Link>
-          ),
-          'Other requests': entry.jobId !== null && (
-            <Link to={withQuery(PAGE, { q: entry.jobId })}>All requests of this job</Link>
-          ),
-        }}
-      />
+      {detailList({
+        'Request ID': <CopyableId id={entry.requestId} label="request ID" />,
+        Time: <Timestamp as="second" at={entry.at} />,
+        Duration: formatDuration(entry.ms),
+        'API key': keyOf(entry),
+        'Error code': entry.code !== null && <code>{entry.code}</code>,
+        Message: entry.message,
+        Job: entry.jobId !== null && (
+          <Link class="id" to={`/jobs/${entry.jobId}`}>
+            {entry.jobId}
+          </Link>
+        ),
+        'Other requests': entry.jobId !== null && (
+          <Link to={withQuery(PAGE, { q: entry.jobId })}>All requests of this job</Link>
+        ),
+      })}
     </Section>
     {entry.body !== null && (
       <Section id="body-heading" title="Request body" card>

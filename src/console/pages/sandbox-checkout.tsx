@@ -16,7 +16,7 @@ import { Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/text.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage, SandboxBanner, type Anchor, type PageOptions } from '../components/layout.tsx'
-import { Details } from '../components/section.tsx'
+import { detailList } from '../components/section.tsx'
 import { createApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
 
@@ -131,14 +131,12 @@ const confirmPage = (c: ConsoleContext, checkout: Checkout) =>
     <article>
       <h1>Confirm the payment</h1>
       <p>This page simulates the confirmation by the bank of the cardholder.</p>
-      <Details
-        rows={{
-          Amount: formatMoney(checkout.amount, checkout.currency),
-          'Paid to': 'Try-On',
-          For: checkout.item,
-          Card: checkout.card && describeCard(checkout.card),
-        }}
-      />
+      {detailList({
+        Amount: formatMoney(checkout.amount, checkout.currency),
+        'Paid to': 'Try-On',
+        For: checkout.item,
+        Card: checkout.card && describeCard(checkout.card),
+      })}
       <PostForm action={pathOf(checkout, '/confirm')} class="action">
         <div class="buttons">
           <Button kind="primary" name="decision" value="approve">

@@ -12,7 +12,7 @@ import { suffixOf } from '../../platform/ids.ts'
 import { Button, PostForm } from '../components/form.tsx'
 import type { Anchor } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
-import { Details } from '../components/section.tsx'
+import { detailList } from '../components/section.tsx'
 import { createMiddleware, createApp, type ConsoleContext } from '../console-context.ts'
 import { readForm, type FormState } from '../forms.ts'
 import {
@@ -84,18 +84,16 @@ function invoicePage(c: ConsoleContext, payment: SandboxPayment, buyer: string) 
     { c, title },
     <article>
       <h1>{title}</h1>
-      <Details
-        rows={{
-          Seller: 'Try-On',
-          'Billed to': buyer,
-          Date: DATE.format(paidAt ?? undefined),
-          Status: outcomeOf(amount, amountRefunded),
-          [item]: formatMoney(amount, currency),
-          Tax: formatMoney(0, currency),
-          [`Paid with ${card && describeCard(card)}`]: formatMoney(amount, currency),
-          Refunded: amountRefunded > 0 && `−${formatMoney(amountRefunded, currency)}`,
-        }}
-      />
+      {detailList({
+        Seller: 'Try-On',
+        'Billed to': buyer,
+        Date: DATE.format(paidAt ?? undefined),
+        Status: outcomeOf(amount, amountRefunded),
+        [item]: formatMoney(amount, currency),
+        Tax: formatMoney(0, currency),
+        [`Paid with ${card && describeCard(card)}`]: formatMoney(amount, currency),
+        Refunded: amountRefunded > 0 && `−${formatMoney(amountRefunded, currency)}`,
+      })}
       <p class="muted">Created by the payment sandbox. Not a tax document: no money was charged.</p>
     </article>,
   )

@@ -22,7 +22,7 @@ import {
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Timestamp } from '../components/text.tsx'
-import { Details, Section } from '../components/section.tsx'
+import { detailList, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
@@ -116,13 +116,11 @@ async function endpointPage(
   return memberPage(
     { c, title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
     <>
-      <Details
-        rows={{
-          Status: endpointStatus(endpoint, failing),
-          'Endpoint ID': <CopyableId id={endpoint.id} label="endpoint ID" />,
-          Added: <Timestamp at={endpoint.createdAt} />,
-        }}
-      />
+      {detailList({
+        Status: endpointStatus(endpoint, failing),
+        'Endpoint ID': <CopyableId id={endpoint.id} label="endpoint ID" />,
+        Added: <Timestamp at={endpoint.createdAt} />,
+      })}
       <LatestDeliveries
         deliveries={latest}
         endpoints={[endpoint]}

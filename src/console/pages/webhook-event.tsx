@@ -9,7 +9,7 @@ import { StatusBadge, Link, Notice, Timestamp, formatDuration } from '../compone
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { Details, EmptyState } from '../components/section.tsx'
+import { detailList, EmptyState } from '../components/section.tsx'
 import { liveSecondsOf } from '../components/deliveries-table.tsx'
 import { may, createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { withQuery } from '../forms.ts'
@@ -74,37 +74,35 @@ function eventSection(c: ConsoleContext, { source, attempts }: Delivery) {
     >
       {/* After a resend, `sent` is the number of attempts before it. */}
       {isOpen && sent === String(event.attempts) && <Notice kind="info">Sending again …</Notice>}
-      <Details
-        rows={{
-          Status: (
-            <>
-              <StatusBadge status={event.status} />{' '}
-              {isOpen && (
-                <span class="muted" aria-busy="true">
-                  This page updates automatically.
-                </span>
-              )}
-            </>
-          ),
-          Event: <CopyableId id={event.id} label="event ID" />,
-          Job: (
-            <Link class="id" to={`/jobs/${event.jobId}`}>
-              {event.jobId}
-            </Link>
-          ),
-          Endpoint:
-            event.endpointId !== null &&
-            (endpoint ? (
-              <Link to={`${WEBHOOKS}/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
-            ) : (
-              <span class="muted">Deleted endpoint</span>
-            )),
-          URL: event.url,
-          'Next attempt': event.status === 'retrying' && event.dueAt.getTime() > Date.now() && (
-            <Timestamp at={event.dueAt} />
-          ),
-        }}
-      />
+      {detailList({
+        Status: (
+          <>
+            <StatusBadge status={event.status} />{' '}
+            {isOpen && (
+              <span class="muted" aria-busy="true">
+                This page updates automatically.
+              </span>
+            )}
+          </>
+        ),
+        Event: <CopyableId id={event.id} label="event ID" />,
+        Job: (
+          <Link class="id" to={`/jobs/${event.jobId}`}>
+            {event.jobId}
+          </Link>
+        ),
+        Endpoint:
+          event.endpointId !== null &&
+          (endpoint ? (
+            <Link to={`${WEBHOOKS}/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
+          ) : (
+            <span class="muted">Deleted endpoint</span>
+          )),
+        URL: event.url,
+        'Next attempt': event.status === 'retrying' && event.dueAt.getTime() > Date.now() && (
+          <Timestamp at={event.dueAt} />
+        ),
+      })}
       {may(c, 'develop') && endpoint && !isSoon && (
         <p class="buttons">
           <ActionForm to={`${WEBHOOKS}/${event.id}/resend`} label="Send again" />
