@@ -3,10 +3,7 @@ import type { NotificationKind } from '../../domain/notification.ts'
 import type { PasskeyRow } from '../../platform/db/auth-schema.ts'
 import { listPasskeys, MAX_PASSKEYS } from '../../users/passkeys.ts'
 import { listSessions } from '../../users/sessions.ts'
-import {
-  readPreferences,
-  type NotificationPreference,
-} from '../../users/notification-preferences.ts'
+import { readPreferences } from '../../users/notification-preferences.ts'
 import { IdentityFields } from '../confirm-identity.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { NewPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
@@ -18,13 +15,8 @@ import { deviceOf } from '../device.ts'
 import type { FormState } from '../forms.ts'
 
 /** @param state of the form that was rejected; the names of the fields of all forms differ */
-export async function accountPage(c: ConsoleContext, state: FormState = {}) {
-  const { id, name, email } = c.var.user
-  const [passkeys, sessions, preferences] = await Promise.all([
-    listPasskeys(c.env, id),
-    listSessions(c.env, id),
-    readPreferences(c.env, id),
-  ])
+export function accountPage(c: ConsoleContext, state: FormState = {}) {
+  const { name, email } = c.var.user
   // A rejected form is shown.
   const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
   return memberPage(
@@ -36,8 +28,8 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
         shown={isSecurity ? 'security' : 'profile'}
         tabs={[
           ['profile', 'Profile', <Profile name={name} state={state} />],
-          ['security', 'Security', <Security {...{ c, passkeys, sessions, state }} />],
-          ['notifications', 'Notifications', <Notifications preferences={preferences} />],
+          ['security', 'Security', <Security c={c} state={state} />],
+          ['notifications', 'Notifications', <Notifications c={c} />],
         ]}
       />
     </>,
@@ -93,15 +85,9 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
   </>
 )
 
-interface SecurityProps {
-  c: ConsoleContext
-  passkeys: PasskeyRow[]
-  sessions: Awaited<ReturnType<typeof listSessions>>
-  state: FormState
-}
-
-const Security = ({ c, passkeys, sessions, state }: SecurityProps) => {
-  const { hasTwoFactor } = c.var.user
+const Security = async ({ c, state }: { c: ConsoleContext; state: FormState }) => {
+  const { id, hasTwoFactor } = c.var.user
+  const [passkeys, sessions] = await Promise.all([listPasskeys(c.env, id), listSessions(c.env, id)])
   return (
     <>
       <Section id="password-heading" title="Password" card>
@@ -171,7 +157,7 @@ const Security = ({ c, passkeys, sessions, state }: SecurityProps) => {
   )
 }
 
-const Passkeys = ({ passkeys }: Pick<SecurityProps, 'passkeys'>) => (
+const Passkeys = ({ passkeys }: { passkeys: PasskeyRow[] }) => (
   <Table
     label="Passkeys"
     columns={['Name', 'Created', 'Last used', 'Actions']}
@@ -223,7 +209,7 @@ const NewPasskey = ({ device, state }: { device: string; state: FormState }) => 
   </>
 )
 
-const sessionTable = (sessions: SecurityProps['sessions'], currentId: string) => (
+const sessionTable = (sessions: Awaited<ReturnType<typeof listSessions>>, currentId: string) => (
   <Table
     label="Sessions"
     columns={['Device', 'IP address', 'Signed in', 'Last active', 'Actions']}
@@ -262,7 +248,8 @@ const NOTIFICATIONS: Record<NotificationKind, { label: string; text: string }> =
   },
 }
 
-const Notifications = ({ preferences }: { preferences: NotificationPreference[] }) => {
+const Notifications = async ({ c }: { c: ConsoleContext }) => {
+  const preferences = await readPreferences(c.env, c.var.user.id)
   const groups = Map.groupBy(preferences, ({ organisation }) => organisation?.id)
   return (
     <Section id="notifications-heading" title="Notifications" card>
