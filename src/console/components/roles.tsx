@@ -4,16 +4,16 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, ROLES, type Permission, type Role } from '../../domain/role.ts'
 import { isId } from '../../platform/ids.ts'
 import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
-import { Section, Table } from './section.tsx'
+import { detailList, Section, Table } from './section.tsx'
 import { capitalised } from './text.tsx'
 import { Select, useFormState } from './form.tsx'
 
-const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  owner: 'Can do everything, including managing the team and deleting the organisation.',
-  developer: 'Submits jobs, and manages API keys and webhooks.',
-  billing: 'Buys credits, and manages the plan and payments. Sees no jobs and no images.',
-  viewer: 'Reads jobs, images and webhook deliveries. Cannot change anything.',
-}
+const ROLE_DESCRIPTIONS = {
+  Owner: 'Can do everything, including managing the team and deleting the organisation.',
+  Developer: 'Submits jobs, and manages API keys and webhooks.',
+  Billing: 'Buys credits, and manages the plan and payments. Sees no jobs and no images.',
+  Viewer: 'Reads jobs, images and webhook deliveries. Cannot change anything.',
+} satisfies Record<Capitalize<Role>, string>
 
 /** What members can do. Without a permission: what every member can do. */
 const ABILITIES: [label: string, permission?: Permission][] = [
@@ -33,14 +33,7 @@ export const roleWithArticle = (role: Role): string =>
 
 export const RoleTable = () => (
   <Section id="roles-heading" title="Roles">
-    <dl class="roles">
-      {ROLES.map((role) => (
-        <>
-          <dt>{capitalised(role)}</dt>
-          <dd>{ROLE_DESCRIPTIONS[role]}</dd>
-        </>
-      ))}
-    </dl>
+    {detailList(ROLE_DESCRIPTIONS, 'roles')}
     <details>
       <summary>Compare the roles</summary>
       <Table
