@@ -139,8 +139,8 @@ export const endpointTable = (
         isDefault ? 'All events without a URL of the job' : typesText(types),
         mode ?? 'both',
         endpointStatus(endpoint, failing),
-        <RecentTime at={outcome?.succeededAt} />,
-        <RecentTime at={outcome?.failedAt} />,
+        <Timestamp at={outcome?.succeededAt} none="None recently" />,
+        <Timestamp at={outcome?.failedAt} none="None recently" />,
       ]
     })}
   />
@@ -154,9 +154,6 @@ const outcomeOf = ({ id, url }: EndpointRow, outcomes: EndpointOutcome[]) =>
   outcomes.find(({ endpointId, ...outcome }) =>
     endpointId === null ? id === DEFAULT_ENDPOINT && outcome.url === url : endpointId === id,
   )
-
-const RecentTime = ({ at }: { at: Date | null | undefined }) =>
-  at ? <Timestamp at={at} /> : <span class="muted">None recently</span>
 
 export function endpointStatus({ id, enabled }: EndpointRow, failing: FailingReceiverRow[]) {
   const row = failing.find(({ receiver }) => receiver === id)

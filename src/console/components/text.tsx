@@ -40,11 +40,13 @@ const formatted = (date: Date, format: Format) =>
 interface TimestampProps {
   at: Date | number | null | undefined
   as?: Format
+  /** Instead of an instant that there is not. */
+  none?: string
 }
 
 /** An instant in UTC. console.js converts it to the browser's time zone. */
-export const Timestamp = ({ at, as = 'minute' }: TimestampProps) => {
-  if (at === null || at === undefined) return <span class="muted">Never</span>
+export const Timestamp = ({ at, as = 'minute', none = 'Never' }: TimestampProps) => {
+  if (at === null || at === undefined) return <span class="muted">{none}</span>
   const date = new Date(at)
   return (
     <time datetime={date.toISOString()} data-as={as}>

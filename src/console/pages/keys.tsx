@@ -111,11 +111,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
           ),
           <Created of={key} />,
           <Timestamp as="ago" at={key.lastUsedAt} />,
-          key.revokedAt ? (
-            <Timestamp as="day" at={key.revokedAt} />
-          ) : (
-            <span class="muted">No expiry</span>
-          ),
+          <Timestamp as="day" at={key.revokedAt} none="No expiry" />,
           mayManage && <Revoke apiKey={key} />,
         ])}
       />
