@@ -83,7 +83,15 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
     <article>
       <h1>{title}</h1>
       <p>{message}</p>
-      {isMember && status === 404 && <JobSearch c={c} />}
+      {/* A common reason for a missing page is a job of another address. */}
+      {isMember && status === 404 && may(c, 'jobs') && (
+        <Filters
+          to="/jobs"
+          query={{}}
+          search={{ label: 'Find a job by its ID', placeholder: 'job_…', maxlength: 64 }}
+          submit="Find job"
+        />
+      )}
       <p>
         <a href={isMember ? pathOf(c, '') : '/console'}>Back to the console</a>
       </p>
@@ -94,19 +102,6 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
   return isMember
     ? memberPage({ c, title, status, heading: null, credits: null }, content)
     : guestPage({ c, title, status }, content)
-}
-
-/** Finds a job by its ID: a common reason for a missing page is a job of another address. */
-const JobSearch = ({ c }: { c: ConsoleContext }) => {
-  if (!may(c, 'jobs')) return null
-  return (
-    <Filters
-      to="/jobs"
-      query={{}}
-      search={{ label: 'Find a job by its ID', placeholder: 'job_…', maxlength: 64 }}
-      submit="Find job"
-    />
-  )
 }
 
 /** What support needs to find the request in the log. */
