@@ -16,7 +16,6 @@ interface TryOnRequest {
   apiKey: string
   modelImageUrl: string
   garmentImageUrl: string
-  webhookUrl?: string | undefined
   workspaceId?: string | undefined
 }
 
@@ -26,7 +25,6 @@ export function tryOnSnippets(request: TryOnRequest): Snippet[] {
     model_image_url: request.modelImageUrl,
     garment_image_url: request.garmentImageUrl,
     ...(request.workspaceId !== undefined && { workspace_id: request.workspaceId }),
-    ...(request.webhookUrl !== undefined && { webhook_url: request.webhookUrl }),
   }
   return [
     { label: 'curl', code: curlOf(request, fields) },

@@ -61,11 +61,11 @@ print(job["output_url"])`,
     expect(python).toContain('import os\n')
   })
 
-  it('contain the workspace and the webhook if they are given', () => {
-    const code = codeOf({ workspaceId: 'ws_1', webhookUrl: 'https://shop.example/hook' })
-    expect(code.curl).toContain('"workspace_id": "ws_1",\n    "webhook_url"')
-    expect(code.typeScript).toContain("  workspace_id: 'ws_1',\n  webhook_url")
-    expect(code.python).toContain('    workspace_id="ws_1",\n    webhook_url')
+  it('contain the workspace if it is given', () => {
+    const code = codeOf({ workspaceId: 'ws_1' })
+    expect(code.curl).toContain('"workspace_id": "ws_1"\n  }')
+    expect(code.typeScript).toContain("  workspace_id: 'ws_1',\n})")
+    expect(code.python).toContain('    workspace_id="ws_1",\n)')
   })
 
   it('quote a URL that would end a string', () => {

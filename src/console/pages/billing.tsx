@@ -1,5 +1,4 @@
-// The routes of Billing. Owners buy credits and manage plan, auto-reload and payments; members see the
-// plan and the balance.
+// The routes of Billing, which need the permission `billing`: credits, plan, auto-reload and payments.
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { buyPack } from '../../billing/buy-pack.ts'
@@ -12,7 +11,6 @@ import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
 import { requireRecentSignIn, requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
-import { permitted } from '../middleware/session.ts'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { formStateOf, readForm, textsOf } from '../forms.ts'
 import { billingPage } from './billing-page.tsx'
@@ -71,7 +69,7 @@ export const billing = createApp()
     const payment = await orFailedForm(c, 'packs', buyPack({ ...buyerOf(c), ...order }))
     return redirectToPayment(c, payment)
   })
-  .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
+  .post('/plan', requireRecentSignIn, async (c) => {
     const { charge, at, ...order } = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
     const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
     const changing = changePlan({ ...buyerOf(c), ...order, confirmed })
@@ -80,18 +78,18 @@ export const billing = createApp()
     if (change.kind === 'payment') return redirectToPayment(c, change.payment)
     return redirectTo(c, '/billing', `plan_${change.kind}`)
   })
-  .post('/auto-reload', permitted('billing'), recentSignInToEnable, async (c) => {
+  .post('/auto-reload', recentSignInToEnable, async (c) => {
     const settings = await readForm(c, AutoReload, (_, state) =>
       billingPage(c, { form: 'auto-reload', state }),
     )
     await orFailedForm(c, 'auto-reload', updateAutoReload({ ...scopeOf(c), settings }))
     return redirectTo(c, '/billing', 'auto_reload_saved')
   })
-  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) =>
+  .post('/portal', requireRecentSignIn, async (c) =>
     c.redirect(await orFailedForm(c, 'portal', openPortal(buyerOf(c))), 303),
   )
   // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
-  .get('/portal/return', permitted('billing'), async (c) => {
+  .get('/portal/return', async (c) => {
     await refreshPaymentMethod(scopeOf(c)).catch((error: unknown) =>
       log.error('payment method not read', error, {
         organisationId: c.var.membership.organisation.id,
