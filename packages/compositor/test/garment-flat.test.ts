@@ -13,7 +13,7 @@ import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perception } from '../src/perception.ts'
-import type { Raster } from '../src/raster.ts'
+import { ramp, type Raster } from '../src/raster.ts'
 
 type Colour = readonly [number, number, number]
 
@@ -132,6 +132,19 @@ describe('readFlat', () => {
     })
     const { picture: cut } = (await readFlat(picture))!
     expect(alphaAt(cut, 70, 240)).toBe(0)
+    expect(alphaAt(cut, 100, 240)).toBe(255)
+  })
+
+  it('leaves out the wide shadow that dark cloth casts on a wall', async () => {
+    const cloth = shirt([24, 24, 26])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x, y)
+      const shadow = y > 140 && y < 330 && x < 90 ? 26 * ramp(x, 66, 78) : 0
+      const grain = (x * 7 + y * 13) % 3
+      return r === GROUND[0] ? [r - shadow - grain, g - shadow - grain, b - shadow] : [r, g, b]
+    })
+    const { picture: cut } = (await readFlat(picture))!
+    expect(alphaAt(cut, 80, 240)).toBe(0)
     expect(alphaAt(cut, 100, 240)).toBe(255)
   })
 

@@ -155,13 +155,21 @@ async function enclosedBy(
   )
 }
 
+/** How far a shadow reaches: usually, and beside cloth of which this share differs so much that it has no pale parts. */
+const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
+
+function shadowReach(mask: Mask, { distance }: Ground): number {
+  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > SHADOW_REACH.unlike)
+  return area(unlike) > SHADOW_REACH.share * area(mask) ? SHADOW_REACH.most : SHADOW_REACH.usual
+}
+
 /**
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
  * shadows have soft edges, cloth has hard ones.
  */
 async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<Mask> {
   const { width, height } = mask
-  const reach = Math.max(width, height) * 0.03
+  const reach = Math.max(width, height) * shadowReach(mask, ground)
   const depth = distanceTo(mask, 0)
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
