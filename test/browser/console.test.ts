@@ -94,6 +94,7 @@ describe('onboarding', () => {
     await page.locator('input:focus').waitFor()
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+    await page.waitForLoadState() // before its script runs, the form opens a new window
     await tabTo(page, 'Submit sample job')
     await keyboard.press('Enter')
     await waitForResult(page)
