@@ -7,6 +7,7 @@ import { beginOnboarding, chooseRegion, confirmName } from '../../src/users/onbo
 import { newId } from '../../src/platform/ids.ts'
 import { BASE, request } from './client.ts'
 import { IMAGES } from './world.ts'
+import { textOf } from './upstream.ts'
 
 /** The pages of the fake payment provider. The browser does not open them. */
 const PAYMENT_PAGES = 'https://pay.test/'
@@ -84,7 +85,7 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
       const { pathname, search } = new URL(location, BASE)
       return send(pathname + search, response.status === 307 ? init : { method: 'GET' })
     }
-    const source = await response.text()
+    const source = await textOf(response)
     return {
       status: response.status,
       path: withoutOrganisation(path),

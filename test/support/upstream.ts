@@ -36,8 +36,8 @@ export const drip = ({ signal }: SeenRequest): Response =>
     }),
   )
 
-/** The body of a request of any type. `Request.text()` logs a warning unless the type is a text. */
-export const textOf = (request: Request): Promise<string> => new Response(request.body).text()
+/** The body of a message of any type. Its own `text()` logs a warning unless the type is a text. */
+export const textOf = ({ body }: Request | Response): Promise<string> => new Response(body).text()
 
 /** Replaces the network for every test of the calling file. */
 export function fakeUpstream(): Upstream {
