@@ -80,8 +80,11 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
   return mask
 }
 
-/** Light that falls off: its largest squared change over three pixels, and the most it differs from a gradient. */
-const FALL = { change: 0.007 ** 2, most: 0.05 }
+/**
+ * Light that falls off: its largest squared change over three pixels, the most that it differs from a gradient, and half the
+ * width of the gaps of an outline through which it is not followed. By experiment.
+ */
+const FALL = { change: 0.007 ** 2, most: 0.05, gap: 2 }
 
 /** Pixels that look just like the ground, or continue it from the border without an edge. */
 function plainOf(ground: Ground, edges: Edges): Mask {
@@ -91,7 +94,7 @@ function plainOf(ground: Ground, edges: Edges): Mask {
     edges,
     (i) => ground.distance[i]! < FALL.most && changeAround(edges, i) <= FALL.change,
   )
-  const reached = floodThick(even, 2)
+  const reached = floodThick(even, FALL.gap)
   return maskWhere(edges, (i) => {
     if (reached.data[i] === 1) return true
     if (ground.distance[i]! > limit) return false
@@ -155,7 +158,7 @@ async function enclosedBy(
   )
 }
 
-/** How far a shadow reaches: usually, and beside cloth of which this share differs so much that it has no pale parts. */
+/** How far a shadow reaches: usually, and beside cloth of which this share is so unlike the ground. By experiment. */
 const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
 
 function shadowReach(mask: Mask, { distance }: Ground): number {

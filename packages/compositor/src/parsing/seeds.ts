@@ -83,9 +83,10 @@ export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): nu
 /** Where clothes are most often, in the units of `Frame`. */
 const TORSO = { down: [0.15, 0.85], halfWidth: 0.34 } as const
 const THIGH = { distance: 0.1, at: [0.2, 0.6] } as const
-/** Clothes whose tint is nearer than this to that of the face are no other colour. */
+/** Clothes whose tint is nearer than this to that of the face are no other colour; how much nearer to them cloth is. */
 const SAME_TINT = 0.02
-/** Where less than this share of what looks like skin is nearer to the face than to clothes, the rest is cloth. */
+const NEARER = 0.005
+/** Where less than this share of what looks like skin is nearer to the face than to clothes, the rest is cloth. By experiment. */
 const MOSTLY_SKIN = 0.6
 
 /** Whether a pixel's tint is nearer to that of the face than to that of beige clothes. */
@@ -100,7 +101,7 @@ function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
     .map((isThere) => pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && isThere(i)))
     .filter((pixels) => pixels.length >= LEAST_BASE && median(pixels.map(skin.tint)) > SAME_TINT)
     .map((pixels) => distanceFrom(lab, pixels))
-  return (i: number) => clothes.every((cloth) => skin.tint(i) < cloth.tint(i) + 0.005)
+  return (i: number) => clothes.every((cloth) => skin.tint(i) < cloth.tint(i) + NEARER)
 }
 
 const isNeck = (frame: Frame, i: number) =>
