@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { toLab } from '../src/oklab.ts'
 import { LABEL, parse } from '../src/parsing.ts'
+import { bodyOf } from '../src/parsing/body.ts'
+import { frameOf } from '../src/parsing/frame.ts'
+import { skinSeeds } from '../src/parsing/seeds.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
 
@@ -28,8 +32,8 @@ const POSE = poseAt({
 
 type Fill = (left: number, top: number, right: number, bottom: number, colour: Colour) => void
 
-/** A person with head and neck, and what `dress` adds. */
-function draw(dress: (fill: Fill) => void) {
+/** A person with head and neck, and what `dress` adds; the mask is in doubt where `isMissed`. */
+function draw(dress: (fill: Fill) => void, isMissed = (_x: number, _y: number) => false) {
   const picture = { width: WIDTH, height: HEIGHT, data: new Uint8ClampedArray(WIDTH * HEIGHT * 4) }
   const person = createPlane(WIDTH, HEIGHT)
   for (let i = 0; i < WIDTH * HEIGHT; i++) picture.data.set([214, 216, 218, 255], i * 4)
@@ -37,7 +41,7 @@ function draw(dress: (fill: Fill) => void) {
     for (let y = top; y < bottom; y++) {
       for (let x = left; x < right; x++) {
         picture.data.set(colour, (y * WIDTH + x) * 4)
-        person.data[y * WIDTH + x] = 1
+        person.data[y * WIDTH + x] = isMissed(x, y) ? 0.3 : 1
       }
     }
   }
@@ -47,8 +51,8 @@ function draw(dress: (fill: Fill) => void) {
   return { picture, perception: { pose: POSE, person, face: null, box: null } }
 }
 
-async function labelsOf(dress: (fill: Fill) => void) {
-  const { picture, perception } = draw(dress)
+async function labelsOf(...drawing: Parameters<typeof draw>) {
+  const { picture, perception } = draw(...drawing)
   const { labels } = await parse(picture, perception)
   return (x: number, y: number) => labels[y * WIDTH + x]
 }
@@ -106,4 +110,36 @@ describe('parse', () => {
     expect([at(100, 120), at(50, 200), at(54, 90)]).toEqual([LABEL.top, LABEL.skin, LABEL.skin])
     for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
   })
+  it('finds the forearm of a pale sleeve that the mask misses before a pale wall', async () => {
+    const pale: Colour = [222, 223, 225]
+    const at = await labelsOf(
+      (fill) => {
+        fill(66, 68, 134, 160, pale)
+        fill(68, 160, 132, HEIGHT, BLACK)
+        fill(48, 74, 68, 182, pale)
+        fill(132, 74, 152, 182, pale)
+        for (const x of [50, 150]) fill(x - 7, 182, x + 7, 215, SKIN)
+      },
+      (x, y) => x < 66 && y > 128 && y < 180,
+    )
+    expect([at(50, 200), at(53, 150), at(100, 120)]).toEqual([LABEL.skin, LABEL.top, LABEL.top])
+  })
+})
+
+it('learns no skin from the sleeves of a beige suit', () => {
+  const beige: Colour = [204, 176, 140]
+  const { picture, perception } = draw((fill) => {
+    fill(66, 68, 134, 172, beige)
+    for (const x of [50, 150]) {
+      fill(x - 9, 74, x + 9, 186, beige)
+      fill(x - 7, 186, x + 7, 215, SKIN)
+    }
+  })
+  const pixels = Int32Array.from({ length: WIDTH * HEIGHT }, (_, i) => i)
+  const body = bodyOf(POSE)
+  const frame = frameOf(body, WIDTH, pixels)
+  const seeds = skinSeeds(toLab(picture), perception.person, frame, body)
+  const isOf = (colour: Colour) => (i: number) => picture.data[i * 4 + 2] === colour[2]
+  expect(seeds.filter(isOf(beige))).toEqual([])
+  expect(seeds.filter(isOf(SKIN)).length).toBeGreaterThan(400)
 })
