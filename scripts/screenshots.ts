@@ -108,10 +108,14 @@ async function createData(page: Page, orgId: string, key: string): Promise<Recor
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByText('Endpoint added.').waitFor()
   const idOn = async (path: string, pattern: RegExp) => {
-    await page.goto(`/console/${orgId}${path}`)
-    const id = pattern.exec(await page.content())?.[1]
-    if (!id) throw new Error(`${path} has no link to ${pattern.source}`)
-    return id
+    // Requests appear in their log after some seconds.
+    for (let attempt = 0; attempt < 30; attempt++) {
+      await page.goto(`/console/${orgId}${path}`)
+      const id = pattern.exec(await page.content())?.[1]
+      if (id) return id
+      await page.waitForTimeout(1_000)
+    }
+    throw new Error(`${path} has no link to ${pattern.source}`)
   }
   return {
     ':jobId': testJob,
