@@ -4,6 +4,7 @@ import { isBare } from './hidden-arm.ts'
 import { ELBOW, placeInTube } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
+import { piecesOf } from './pieces.ts'
 import { createPlane, type Plane } from './plane.ts'
 import type { Point } from './raster.ts'
 
@@ -27,6 +28,8 @@ const BESIDE_TORSO = 1.6
 const SKIN_FROM = 0.5
 const CLOTH_FROM = 0.7
 const WRIST = 2
+/** The least share of a piece of skin that lies where a hand may be, if the piece is a hand. By experiment. */
+const HAND_SHARE = 0.5
 
 /** Heights in the body's frame. */
 export interface LowerOrder {
@@ -57,6 +60,7 @@ export function orderOf(
   )
   const wearsDress = !labels.includes(LABEL.bottom)
   const order = { torso: createPlane(width, height), sleeves: createPlane(width, height) }
+  const onArm = new Uint8Array(width * height)
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
       const label = labels[i]!
@@ -85,14 +89,27 @@ export function orderOf(
         // Beside the torso skin is the arm's; before the torso it can be the belly's.
         const beside = label === LABEL.skin && isBeside(body, side, point)
         if (at.distance > (beside ? BESIDE_TORSO : ON_ARM)) continue
-        if (at.share > WRIST && label === LABEL.skin) order.sleeves.data[i] = 1
+        if (label === LABEL.skin) {
+          if (at.share > WRIST) order.sleeves.data[i] = 1
+          else onArm[i] = 1
+        }
         const sleeveEnd = sleeveEnds[side === body.left ? 0 : 1]!
         const bareFrom = label === LABEL.skin ? SKIN_FROM : CLOTH_FROM
         if (at.share > Math.max(bareFrom, sleeveEnd)) order.torso.data[i] = 1
       }
     }
   }
+  dropLegs(order, parsing, onArm)
   return order
+}
+
+/** Takes the skin of legs out of what stays in front: it is no part of an arm and lies mostly where no hand is. */
+function dropLegs({ torso, sleeves }: Order, { labels, width }: Parsing, onArm: Uint8Array): void {
+  for (const { pixels } of piecesOf(labels, width, LABEL.skin)) {
+    const atHand = pixels.filter((i) => sleeves.data[i] === 1)
+    if (atHand.length > HAND_SHARE * pixels.length || pixels.some((i) => onArm[i] === 1)) continue
+    for (const i of atHand) torso.data[i] = sleeves.data[i] = 0
+  }
 }
 
 function isBeside(body: Body, side: BodySide, point: Point): boolean {

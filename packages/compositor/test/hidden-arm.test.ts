@@ -68,4 +68,17 @@ describe('orderOf', () => {
     const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
     expect(order.torso.data[150 * SIZE.width + 92]).toBe(inFront)
   })
+
+  it.each([
+    ['a hand below a sleeve', 246, 1],
+    ['a bare thigh below shorts', 300, 0],
+  ])('takes %s for what it is', (_, end, inFront) => {
+    const { perception, parsing } = scene({ wrist: 0.6, sleeves: true })
+    for (let y = 228; y < end; y++) {
+      const width = end === 300 ? 60 : 14
+      parsing.labels.fill(LABEL.skin, y * SIZE.width + 154, y * SIZE.width + 154 + width)
+    }
+    const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
+    expect(order.sleeves.data[236 * SIZE.width + 160]).toBe(inFront)
+  })
 })
