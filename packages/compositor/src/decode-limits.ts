@@ -1,6 +1,6 @@
 // Limits on what a decoder has to do for a file. They are checked before decoding, because decoding is
 // synchronous and cannot be interrupted. Measurements are in docs/compositor.md.
-import type { ImageHeader } from '@try-on/image-files'
+import type { ImageHeader, JpegHeader } from '@try-on/image-files'
 import { imageDataBytes, pngChunks, type PngHeader } from '@try-on/image-files'
 
 /** Limits the CPU time. Most kinds of file reach `MAX_DECODER_BYTES` with fewer pixels. */
@@ -27,15 +27,20 @@ export function isTooLarge(header: ImageHeader, fileBytes: number, otherBytes: n
 
 function kindOf(header: ImageHeader): keyof typeof MAX_PIXELS {
   if (isHeavy(header)) return 'heavy'
-  return header.format === 'webp' || isGreyPng(header) ? 'medium' : 'light'
+  return header.format === 'webp' || isGreyPng(header) || isBuffered(header) ? 'medium' : 'light'
 }
 
 /** What a decoder takes at its end, apart from the file. */
 function bytesPerPixel(header: ImageHeader): number {
   if (isHeavy(header)) return 10
   if (header.format === 'webp') return 5.1
+  if (isBuffered(header)) return 2 * header.samples
   return isGreyPng(header) ? 6.3 : 4.2
 }
+
+/** The coefficients of a JPEG are in memory, with 2 bytes each. Kinds that only the library decodes take 10 bytes a pixel. */
+const isBuffered = (header: ImageHeader): header is JpegHeader =>
+  header.format === 'jpeg' && header.buffered
 
 /** The file itself, and its copies in the decoder's memory: the JPEG and WebP decoders make two. */
 const copies = ({ format }: ImageHeader): number => (format === 'png' ? 2 : 3)
@@ -47,7 +52,7 @@ const isGreyPng = (header: ImageHeader): boolean =>
 function isHeavy(header: ImageHeader): boolean {
   switch (header.format) {
     case 'jpeg':
-      return header.buffered
+      return false
     case 'png':
       // Without alpha the decoder makes a complete image first and then a second one with alpha.
       return (

@@ -102,7 +102,7 @@ describe('a JPEG bomb', () => {
   })
 
   it('has a lower limit when each component has a scan', async () => {
-    const size = square(OVER_HEAVY)
+    const size = square(OVER_MEDIUM)
     const scans = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
     const file = jpegFile({ ...size, sampling: colour, scans })
     expect(await outcome(file)).toEqual(rejected('too_large'))

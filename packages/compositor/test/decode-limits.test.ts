@@ -13,8 +13,8 @@ function headerOf(bytes: Uint8Array, format: 'jpeg' | 'webp'): ImageHeader {
   return header
 }
 
-const jpeg = (width: number, height: number, coding = 0xc0) =>
-  headerOf(jpegFile({ width, height, coding }), 'jpeg')
+const jpeg = (width: number, height: number, coding = 0xc0, sampling = [0x22, 0x11, 0x11]) =>
+  headerOf(jpegFile({ width, height, coding, sampling }), 'jpeg')
 const webp = (width: number, height: number) =>
   headerOf(webpFile(lossyHeaderChunk({ width, height })), 'webp')
 
@@ -24,8 +24,11 @@ it.each([
   ['two files of 10 MB and 8 MP', jpeg(3_266, 2_449), 10, 10, false],
   ['14 MP beside a large file', jpeg(3_741, 3_741), 4, 10, true],
   ['more than 14 MP', jpeg(3_742, 3_742), 1, 0, true],
-  ['a progressive file of 6 MP', jpeg(2_449, 2_449, 0xc2), 4, 3, false],
-  ['a large progressive file of 6 MP', jpeg(2_449, 2_449, 0xc2), 6, 3, true],
+  ['a progressive file of 12 MP', jpeg(4_000, 3_000, 0xc2), 8, 8, false],
+  ['a large progressive file of 12 MP', jpeg(4_000, 3_000, 0xc2), 10, 10, true],
+  ['one of 10 MP with chroma in full', jpeg(3_200, 3_200, 0xc2, [0x11, 0x11, 0x11]), 2, 2, false],
+  ['one of 12 MP with chroma in full', jpeg(4_000, 3_000, 0xc2, [0x11, 0x11, 0x11]), 2, 2, true],
+  ['a progressive file of 13 MP', jpeg(4_160, 3_120, 0xc2), 1, 0, true],
   ['a WebP of 12 MP', webp(4_000, 3_000), 3, 3, false],
   ['a large WebP of 12 MP', webp(4_000, 3_000), 5, 3, true],
 ])('%s', (_, header, fileMb, otherMb, expected) => {

@@ -9,13 +9,16 @@ import { huffmanCodes } from '../src/jpeg/huffman-codes.ts'
 import { shrink } from '../src/raster.ts'
 import { codecs, figure, forLibrary } from './files.ts'
 
-const samples = import.meta.glob<string>('../../../samples/*.jpg', {
+const samples = import.meta.glob<string>(['../../../samples/*.jpg', './progressive.jpg'], {
   query: '?inline',
   import: 'default',
   eager: true,
 })
-const sample = (name: string) =>
-  Uint8Array.fromBase64(samples[`../../../samples/${name}.jpg`]!.split(',')[1]!)
+const bytesOf = (path: string) => Uint8Array.fromBase64(samples[path]!.split(',')[1]!)
+const sample = (name: string) => bytesOf(`../../../samples/${name}.jpg`)
+
+/** `samples/model.jpg`, blurred, with 151 × 203 pixels, chroma in half resolution and the usual nine scans. */
+const progressive = bytesOf('./progressive.jpg')
 
 /** Decodes with the library. */
 const decodeByLibrary = (file: Uint8Array) => codecs.decode(forLibrary(file), 'jpeg', 9999)
@@ -110,24 +113,30 @@ describe('huffmanCodes', () => {
 })
 
 describe('decodeJpeg', () => {
-  it.each(['model', 'garment', 'tee-printed'])(
-    'gives the pixels of the library: %s',
-    async (name) => {
-      const file = sample(name)
-      const { mean, most } = differences(
-        (await decodeJpeg(file, 9999))!,
-        await decodeByLibrary(file),
-      )
-      expect(mean).toBeLessThan(0.6)
-      expect(most).toBeLessThan(8)
-    },
-  )
+  it.each([
+    ['model', sample('model')],
+    ['garment', sample('garment')],
+    ['tee-printed', sample('tee-printed')],
+    ['progressive', progressive],
+  ])('gives the pixels of the library: %s', async (_, file) => {
+    const { mean, most } = differences((await decodeJpeg(file, 9999))!, await decodeByLibrary(file))
+    expect(mean).toBeLessThan(0.6)
+    expect(most).toBeLessThan(8)
+  })
 
   it.each([600, 400, 200, 100, 7])('shrinks to %i pixels like the library', async (maxSide) => {
-    const file = sample('model')
-    const own = (await decodeJpeg(file, maxSide))!
-    const { mean } = differences(own, shrink(await decodeByLibrary(file), maxSide))
-    expect(mean).toBeLessThan(2)
+    for (const file of [sample('model'), progressive]) {
+      const own = (await decodeJpeg(file, maxSide))!
+      const { mean } = differences(own, shrink(await decodeByLibrary(file), maxSide))
+      expect(mean).toBeLessThan(2)
+    }
+  })
+
+  it('decodes pictures with a scan for each component', async () => {
+    const scans = [1, 2, 3].map((id) => jpegScan([id], [0, 63], new Uint8Array(64)))
+    const file = jpegFile({ width: 61, height: 43, sampling: [0x22, 0x11, 0x11], scans })
+    const picture = (await decodeJpeg(file, 64))!
+    expect(differences(picture, await decodeByLibrary(file)).most).toBe(0)
   })
 
   it('decodes grey pictures and restart markers', async () => {
@@ -158,16 +167,11 @@ describe('decodeJpeg', () => {
     const colour = [0x11, 0x11, 0x11]
     const rgb = jpegSegment(0xee, [...new TextEncoder().encode('Adobe'), 0, 100, 0, 0, 0, 0, 0])
     for (const file of [
-      jpegFile({ ...size, coding: 0xc2 }),
       jpegFile({ ...size, coding: 0xc1 }),
+      jpegFile({ ...size, coding: 0xc2, scans: Array<Uint8Array>(25).fill(jpegScan([1], [0, 0])) }),
       jpegFile({ ...size, precision: 12 }),
       jpegFile({ ...size, sampling: [0x11, 0x22, 0x11] }),
       jpegFile({ ...size, sampling: [0x41, 0x11, 0x11] }),
-      jpegFile({
-        ...size,
-        sampling: colour,
-        scans: [1, 2, 3].map((id) => jpegScan([id], [0, 63])),
-      }),
       jpegFile({ ...size, sampling: colour, extra: [rgb] }),
     ]) {
       expect(await decodeJpeg(file, 64)).toBeNull()
@@ -180,24 +184,31 @@ describe('decodeJpeg', () => {
     ).not.toBeNull()
   })
 
-  it('leaves damaged files to the library, unless the library decodes them, too', async () => {
-    const file = await encodeJpeg(figure({ width: 60, height: 90 }), 90)
-    const random = createRandom(11)
-    const at = (length: number) => Math.floor(random() * length)
-    let refused = 0
-    for (let i = 0; i < 300; i++) {
-      const damaged = Uint8Array.from(file)
-      for (let bytes = 1 + at(3); bytes > 0; bytes--) damaged[2 + at(file.length - 4)] = at(256)
-      const cut = i % 3 === 0 ? concat([damaged.subarray(0, at(file.length)), END]) : damaged
-      const picture = await decodeJpeg(cut, 9999)
-      if (!picture) refused++
-      else if (picture.width * picture.height < 1e6) {
-        const { width, height } = await decodeByLibrary(cut)
-        expect([picture.width, picture.height]).toEqual([width, height])
+  it.each([
+    ['baseline', () => encodeJpeg(figure({ width: 60, height: 90 }), 90)],
+    ['progressive', () => progressive],
+  ])(
+    'leaves damaged files to the library, unless the library decodes them, too: %s',
+    async (_, encode) => {
+      const file = await encode()
+      const random = createRandom(11)
+      const at = (length: number) => Math.floor(random() * length)
+      let refused = 0
+      for (let i = 0; i < 300; i++) {
+        const damaged = Uint8Array.from(file)
+        for (let bytes = 1 + at(3); bytes > 0; bytes--) damaged[2 + at(file.length - 4)] = at(256)
+        const cut = i % 3 === 0 ? concat([damaged.subarray(0, at(file.length)), END]) : damaged
+        const picture = await decodeJpeg(cut, 9999)
+        if (!picture) refused++
+        else if (picture.width * picture.height < 1e6) {
+          const { width, height } = await decodeByLibrary(cut)
+          expect([picture.width, picture.height]).toEqual([width, height])
+        }
       }
-    }
-    expect(refused).toBeGreaterThan(50)
-  }, 60_000)
+      expect(refused).toBeGreaterThan(50)
+    },
+    60_000,
+  )
 })
 
 const END = Uint8Array.of(0xff, 0xd9)

@@ -176,7 +176,7 @@ describe('a CMYK JPEG', () => {
 
 describe('a file whose decoding needs more memory per pixel', () => {
   it.each([0, 1, 3])('has a lower limit: a progressive JPEG, %i fill bytes', async (fill) => {
-    const [side, original] = [3_000, modelJpeg.bytes]
+    const [side, original] = [3_600, modelJpeg.bytes]
     const progressive = toFile(withFrame(original, { marker: 0xc2, side }, fill))
     expect(await outcome(progressive, cloth)).toBe('model_image_too_large')
     // A baseline JPEG of this size is allowed; this one is truncated.

@@ -74,6 +74,8 @@ export interface JpegHeader {
   precision: number
   /** Colour channels. */
   components: number
+  /** How many samples all channels have for a pixel: 3 in full resolution, 1.5 with both chroma channels in half. */
+  samples: number
   /** Whether the decoder must store all coefficients of the image until the last scan is read. */
   buffered: boolean
   /** Whether the file has its end-of-image marker. */
@@ -99,6 +101,7 @@ export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
         height: view.getUint16(1),
         width: view.getUint16(3),
         components: view.getUint8(5),
+        samples: samplesOf(body),
         buffered: PROGRESSIVE.has(marker),
         complete: false,
       }
@@ -117,6 +120,14 @@ export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
   if (!header) return corrupt('the JPEG has no frame header')
   if (header.width === 0 || header.height === 0) return corrupt('the JPEG frame has no area')
   return header
+}
+
+/** From the body of the frame header: the blocks of each channel, in those of the one with most. */
+function samplesOf(body: Uint8Array): number {
+  const factors = Array.from({ length: body[5]! }, (_, i) => body[7 + 3 * i] ?? 0x11)
+  const most = (values: number[]) => Math.max(1, ...values)
+  const whole = most(factors.map((byte) => byte >> 4)) * most(factors.map((byte) => byte & 0x0f))
+  return factors.reduce((sum, byte) => sum + (byte >> 4) * (byte & 0x0f), 0) / whole
 }
 
 /** SOF0–SOF15 except DHT, JPG and DAC, which share the range (table B.1). */

@@ -16,6 +16,7 @@ describe('inspectJpeg', () => {
       coding: 0xc0,
       precision: 8,
       components: 3,
+      samples: 1.5,
       buffered: false,
       complete: true,
     })

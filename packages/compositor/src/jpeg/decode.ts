@@ -1,8 +1,10 @@
 // Decodes usual JPEGs in rows of blocks, with pauses between them, and shrinks them meanwhile: by the
-// transform to half, a quarter or an eighth, the rest row by row. A picture never exists in full size.
+// transform to half, a quarter or an eighth, the rest row by row. A picture never exists in full size, but the
+// coefficients of progressive ones do.
 import { pauseInRows } from '../pause.ts'
 import { fit, Shrinker, type Raster, type Size } from '../raster.ts'
-import { readFrame, type Component, type Frame } from './frame.ts'
+import { readCoefficients, type Coefficients } from './coefficients.ts'
+import { readFrame, type Component, type Frame, type Scan, type ScanPart } from './frame.ts'
 import { INVERSE_TRANSFORMS, type BlockSide, type InverseTransform } from './inverse-transform.ts'
 import { ScanReader, UnreadableScan } from './scan-reader.ts'
 import { writeRow, type Plane } from './rows.ts'
@@ -10,20 +12,20 @@ import { ZIGZAG } from './zigzag.ts'
 
 /**
  * Decodes and shrinks to `maxSide`.
- * @returns null for kinds that it does not read, such as progressive ones, and for damaged files
+ * @returns null for kinds that it does not read, such as RGB, and for damaged files
  */
 export async function decodeJpeg(file: Uint8Array, maxSide: number): Promise<Raster | null> {
   const frame = readFrame(file)
   if (!frame) return null
   try {
-    return await decodeScan(file, frame, fit(frame, maxSide))
+    return await decodeFrame(file, frame, fit(frame, maxSide))
   } catch (error) {
     if (error instanceof UnreadableScan) return null
     throw error
   }
 }
 
-async function decodeScan(file: Uint8Array, frame: Frame, target: Size): Promise<Raster> {
+async function decodeFrame(file: Uint8Array, frame: Frame, target: Size): Promise<Raster> {
   const side = sideFor(frame, target)
   const size = { width: scaled(frame.width, side), height: scaled(frame.height, side) }
   const [columns, rows] = [frame.components[0]!.columns, frame.components[0]!.rows]
@@ -36,17 +38,23 @@ async function decodeScan(file: Uint8Array, frame: Frame, target: Size): Promise
   const planes = channels.map(({ plane }) => plane)
   const shrinker = new Shrinker(size, target)
   const row = new Uint8ClampedArray(size.width * 4).fill(255)
-  const reader = new ScanReader(file, frame.start)
+  const scan = wholeScan(frame)
+  const reader = scan && new ScanReader(file, scan.start)
+  const stored = scan ? [] : await readCoefficients(file, frame, { across, down })
+  for (const [i, channel] of channels.entries()) {
+    channel.codes = scan?.parts[i] ?? null
+    channel.stored = stored[i] ?? null
+  }
   let written = 0
   for (let y = 0, units = 0; y < down; y++) {
     for (let x = 0; x < across; x++, units++) {
-      if (frame.restartInterval > 0 && units > 0 && units % frame.restartInterval === 0) {
+      if (reader && scan.restartInterval > 0 && units > 0 && units % scan.restartInterval === 0) {
         reader.restart()
         for (const channel of channels) channel.mean = 0
       }
       for (const channel of channels) readUnit(reader, channel, x, y)
     }
-    reader.check()
+    reader?.check()
     // The last row may depend on chroma below it.
     const ready = y + 1 === down ? size.height : (y + 1) * rows * side - 1
     for (; written < ready; written++) {
@@ -55,8 +63,16 @@ async function decodeScan(file: Uint8Array, frame: Frame, target: Size): Promise
     }
     await pauseInRows(y, { width: frame.width * unit.height })
   }
-  reader.end()
+  reader?.end()
   return shrinker.picture
+}
+
+/** The only scan of a picture, when it has all components: its blocks are complete one after the other. */
+function wholeScan({ scans, components }: Frame): Scan | null {
+  const [scan] = scans
+  return scans.length === 1 && scan!.parts.length === components.length && scan!.last === 63
+    ? scan!
+    : null
 }
 
 /** The smallest side of transformed blocks with which the picture is not smaller than the target. */
@@ -78,6 +94,9 @@ interface Channel {
   factors: Float64Array
   /** The mean of the last block in steps. */
   mean: number
+  /** Where blocks come from: the codes of the only scan, or the coefficients of all scans. */
+  codes: ScanPart | null
+  stored: Coefficients | null
 }
 
 /** @param most the blocks of a unit in luma */
@@ -112,27 +131,33 @@ function createChannel(
     width: Math.ceil(size.width / (half.across ? 2 : 1)),
     height: Math.ceil(size.height / (half.down ? 2 : 1)),
   }
-  return { component, plane, side, transform, factors, mean: 0 }
+  return { component, plane, side, transform, factors, mean: 0, codes: null, stored: null }
 }
 
 const block = new Float64Array(64)
 
 /** Reads and transforms the blocks of one component in a unit. @throws UnreadableScan */
-function readUnit(reader: ScanReader, channel: Channel, x: number, y: number): void {
-  const { component, plane, side, transform, factors } = channel
-  const { columns, rows, means, others } = component
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++) {
+function readUnit(reader: ScanReader | null, channel: Channel, x: number, y: number): void {
+  const { component, plane, side, transform, factors, codes, stored } = channel
+  const { columns, rows } = component
+  for (let row = y * rows; row < (y + 1) * rows; row++) {
+    for (let column = x * columns; column < (x + 1) * columns; column++) {
       block.fill(0)
-      channel.mean = reader.readBlock(means, others, factors, block, channel.mean)
+      if (reader && codes) {
+        channel.mean = reader.readBlock(codes.means!, codes.others!, factors, block, channel.mean)
+      } else if (stored) {
+        loadBlock(stored, row * stored.stride + column, factors)
+      }
       block[0] = block[0]! + 128
-      const top = ((y * rows + row) * side) % plane.rows
-      transform.run(
-        block,
-        plane.data,
-        top * plane.stride + (x * columns + column) * side,
-        plane.stride,
-      )
+      const top = (row * side) % plane.rows
+      transform.run(block, plane.data, top * plane.stride + column * side, plane.stride)
     }
+  }
+}
+
+function loadBlock({ data }: Coefficients, index: number, factors: Float64Array): void {
+  for (let k = 0, at = index * 64; k < 64; k++, at++) {
+    const steps = data[at]!
+    if (steps !== 0) block[ZIGZAG[k]!] = steps * factors[k]!
   }
 }

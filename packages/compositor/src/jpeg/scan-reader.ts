@@ -1,4 +1,4 @@
-// Reads the coefficients of a baseline scan bit by bit (ITU-T T.81, F.2.2).
+// Reads the coefficients of a scan bit by bit (ITU-T T.81, F.2.2 and G.2).
 import { QUICK_BITS, type DecodingTable } from './decoding-table.ts'
 import { ZIGZAG } from './zigzag.ts'
 
@@ -12,6 +12,13 @@ const MAX_SIZE = 11
 const FIRST_RESTART = 0xd0
 const END_OF_IMAGE = 0xd9
 
+/** From which coefficient to which a scan goes, without the first one of a block, and which is its lowest bit. */
+interface Band {
+  first: number
+  last: number
+  low: number
+}
+
 export class ScanReader {
   readonly #file: Uint8Array
   #at: number
@@ -21,6 +28,8 @@ export class ScanReader {
   /** How many of them are zeros that were added after the end of the data. */
   #added = 0
   #restarts = 0
+  /** How many of the next blocks have no other coefficients in this scan. */
+  #emptyBlocks = 0
 
   constructor(file: Uint8Array, start: number) {
     this.#file = file
@@ -58,6 +67,81 @@ export class ScanReader {
     return mean
   }
 
+  /**
+   * The mean of a block of which further scans follow, in steps.
+   * @param previous the mean of the block before
+   * @throws UnreadableScan
+   */
+  readMean(means: DecodingTable, previous: number): number {
+    return previous + this.#number(this.#symbol(means))
+  }
+
+  /**
+   * Reads a band of the block at `at`, in the order of the file.
+   * @throws UnreadableScan
+   */
+  readBand(others: DecodingTable, { first, last, low }: Band, data: Int16Array, at: number): void {
+    if (this.#emptyBlocks > 0) {
+      this.#emptyBlocks--
+      return
+    }
+    for (let k = Math.max(first, 1); k <= last; k++) {
+      const symbol = this.#symbol(others)
+      const size = symbol & 0x0f
+      const zeros = symbol >> 4
+      if (size === 0 && zeros < 15) {
+        this.#emptyBlocks = (1 << zeros) - 1 + this.#unsigned(zeros)
+        return
+      }
+      k += zeros
+      if (k > last) throw new UnreadableScan('a block has too many coefficients')
+      if (size > 0) data[at + k] = this.#number(size) << low
+    }
+  }
+
+  /**
+   * Adds the lowest bit of a band to its coefficients that are not zero, and those that begin with it.
+   * @throws UnreadableScan
+   */
+  refineBand(others: DecodingTable, band: Band, data: Int16Array, at: number): void {
+    const { first, last, low } = band
+    let k = first
+    while (k <= last && this.#emptyBlocks === 0) {
+      const symbol = this.#symbol(others)
+      const size = symbol & 0x0f
+      const zeros = symbol >> 4
+      if (size === 0 && zeros < 15) {
+        this.#emptyBlocks = (1 << zeros) + this.#unsigned(zeros)
+        break
+      }
+      if (size > 1) throw new UnreadableScan('a new coefficient has more than one bit')
+      const value = size === 0 ? 0 : this.bit() === 1 ? 1 << low : -1 << low
+      k = this.#refine(data, at, k, band, zeros)
+      if (k > last && value !== 0) throw new UnreadableScan('a block has too many coefficients')
+      if (value !== 0) data[at + k] = value
+      k++
+    }
+    if (this.#emptyBlocks === 0) return
+    this.#refine(data, at, k, band, 64)
+    this.#emptyBlocks--
+  }
+
+  /** @returns the place of the zero after so many others, or the one after `last` */
+  #refine(data: Int16Array, at: number, from: number, { last, low }: Band, zeros: number): number {
+    let k = from
+    for (let left = zeros; k <= last; k++) {
+      const value = data[at + k]!
+      if (value === 0) {
+        if (left-- === 0) break
+      } else if (this.bit() === 1) data[at + k] = value + (value > 0 ? 1 << low : -1 << low)
+    }
+    return k
+  }
+
+  bit(): number {
+    return this.#unsigned(1)
+  }
+
   /** Skips the restart marker that has to follow. @throws UnreadableScan */
   restart(): void {
     if (this.#nextMarker() !== FIRST_RESTART + (this.#restarts++ % 8)) {
@@ -67,6 +151,7 @@ export class ScanReader {
     this.#bits = 0
     this.#count = 0
     this.#added = 0
+    this.#emptyBlocks = 0
   }
 
   /** @throws UnreadableScan when more was read than there is */
@@ -124,9 +209,13 @@ export class ScanReader {
   #number(size: number): number {
     if (size === 0) return 0
     if (size > MAX_SIZE) throw new UnreadableScan('a coefficient is too large')
+    const value = this.#unsigned(size)
+    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+  }
+
+  #unsigned(size: number): number {
     if (this.#count < size) this.#fill()
     this.#count -= size
-    const value = (this.#bits >>> this.#count) & ((1 << size) - 1)
-    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+    return (this.#bits >>> this.#count) & ((1 << size) - 1)
   }
 }
