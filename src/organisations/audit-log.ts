@@ -87,7 +87,7 @@ export interface AuditEntry extends OrganisationRequest {
  * @param when a condition: nothing is recorded where it is false at that point of the batch
  */
 export const auditInsert = (entry: AuditEntry, when: SQL = sql`true`) =>
-  insertWhere(entry.env, auditLog, auditRow(entry), when, actorIdOf(entry))
+  insertWhere(entry.env, auditLog, { ...auditRow(entry), ...actorIdOf(entry) }, when)
 
 /**
  * Makes a change to the database of accounts, and records it in the same transaction if it changed anything.
@@ -113,7 +113,7 @@ export async function recorded(
 ): Promise<boolean> {
   const { env } = entry
   const row = auditRow(entry)
-  await insertWhere(env, auditLog, row, sql`true`, actorIdOf(entry))
+  await insertWhere(env, auditLog, { ...row, ...actorIdOf(entry) }, sql`true`)
   const result = await change()
   if (typeof result === 'boolean' ? result : result.meta.changes > 0) return true
   await database(env).delete(auditLog).where(eq(auditLog.id, row.id))
@@ -135,7 +135,7 @@ export function auditInsertEach(
   return database(entry.env)
     .insert(auditLog)
     .select(
-      sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
+      sql`select ${rowValues(auditLog, { ...row, ...actorIdOf(entry), ...each, id })} from ${from}`,
     )
 }
 
@@ -151,7 +151,8 @@ export const auditInsertForUser = (
   return database(entry.env)
     .insert(auditLog)
     .select(
-      sql`select ${rowValues(auditLog, row, {
+      sql`select ${rowValues(auditLog, {
+        ...row,
         id: numberedId(row.id, sql`${members.organisationId}`),
         organisationId: sql`${members.organisationId}`,
       })} from ${members} where ${members.userId} = ${entry.actor.userId} and ${when}`,

@@ -132,7 +132,7 @@ export async function addPasskey(
   const isAllowed = sql`(select ${count()} from ${passkeys} where ${passkeys.userId} = ${userId}) < ${MAX_PASSKEYS}
     and not exists (select 1 from ${passkeys} where ${passkeys.id} = ${id})`
   const key = { id, publicKey: base64url(publicKey), counter }
-  const row = { ...key, userId, name, createdAt: new Date(), lastUsedAt: null }
+  const row = { ...key, userId, name, createdAt: new Date() }
   const [inserted] = await database(env).batch([
     insertWhere(env, passkeys, row, isAllowed),
     auditInsertForUser({ env, actor, action: 'user.passkey_added' }, IF_CHANGED),

@@ -41,23 +41,16 @@ async function requirePayment(env: Env, id: string): Promise<SandboxPayment> {
   return payment
 }
 
+type NewPayment = typeof sandboxPayments.$inferInsert
+
 /** A payment before its first state is known. */
 const newPayment = (
-  payment: Pick<SandboxPayment, 'id' | 'organisationId' | 'amount' | 'currency' | 'item'> &
-    Partial<SandboxPayment>,
+  payment: Pick<NewPayment, 'id' | 'organisationId' | 'amount' | 'currency' | 'item'> &
+    Partial<NewPayment>,
   now = new Date(),
-): SandboxPayment => ({
-  paymentId: null,
+): NewPayment => ({
   secret: newSecret(),
-  plan: null,
-  subscriptionId: null,
   status: 'open',
-  failure: null,
-  card: null,
-  returnUrl: null,
-  cancelUrl: null,
-  expiresAt: null,
-  paidAt: null,
   refunds: {},
   version: newId('evt'),
   createdAt: now,
@@ -70,7 +63,7 @@ export function automaticPayment(
   payment: Parameters<typeof newPayment>[0],
   card: string,
   occasion: 'automatic' | 'renewal',
-): SandboxPayment {
+): NewPayment {
   const failure = declineReason(card, occasion)
   return newPayment({
     ...payment,

@@ -48,7 +48,7 @@ const renewalIdOf = ({ id, periods }: SandboxSubscription) => `in_${suffixOf(id)
 interface Change {
   set: Partial<SandboxSubscription>
   /** Inserted or replaced in the same transaction. */
-  payment?: SandboxPayment
+  payment?: typeof sandboxPayments.$inferInsert
 }
 
 /**

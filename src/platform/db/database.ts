@@ -1,9 +1,9 @@
 // The D1 databases. `DB` has the accounts. `JOBS_DB_0`, `JOBS_DB_1`, … have jobs, webhook events and attempts: an
 // organisation's id carries the number of its shard, and so do the ids of its jobs and events, so that one statement
 // reaches the right database. All databases have the same migrations.
-import { getTableColumns, sql, type SQL } from 'drizzle-orm'
+import { getTableColumns, is, SQL, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { connection } from './read-sessions.ts'
 import { MAX_SHARD, newShardedId, shardOf } from '../ids.ts'
 import { log } from '../log.ts'
@@ -14,34 +14,24 @@ export const database = (env: Env) => drizzle(connection(env.DB))
 
 export type Database = ReturnType<typeof database>
 
-/**
- * An INSERT of one row that applies only where a condition holds, checked by the same statement.
- * @param overrides expressions that replace values of the row
- */
+/** An INSERT of one row that applies only where a condition holds, checked by the same statement. */
 export const insertWhere = <T extends SQLiteTable>(
   env: Env,
   table: T,
-  row: T['$inferSelect'],
+  row: SQLiteInsertValue<T>,
   condition: SQL,
-  overrides: Partial<Record<string, SQL>> = {},
 ) =>
   database(env)
     .insert(table)
-    .select(sql`select ${rowValues(table, row, overrides)} where ${condition}`)
+    .select(sql`select ${rowValues(table, row)} where ${condition}`)
 
-/**
- * The values of a row in the order of the table's columns, as INSERT … SELECT needs them.
- * @param overrides expressions that replace values of the row
- */
-export function rowValues<T extends SQLiteTable>(
-  table: T,
-  row: T['$inferSelect'],
-  overrides: Partial<Record<string, SQL>> = {},
-): SQL {
-  const values = Object.entries(getTableColumns(table)).map(
-    ([name, column]) =>
-      overrides[name] ?? sql`${sql.param((row as Record<string, unknown>)[name], column)}`,
-  )
+/** The values of a row in the order of the table's columns, as INSERT … SELECT needs them. */
+export function rowValues<T extends SQLiteTable>(table: T, row: SQLiteInsertValue<T>): SQL {
+  const given: Record<string, unknown> = row
+  const values = Object.entries(getTableColumns(table)).map(([name, column]) => {
+    const { [name]: value = column.default ?? null } = given
+    return is(value, SQL) ? value : sql`${sql.param(value, column)}`
+  })
   return sql.join(values, sql`, `)
 }
 

@@ -213,9 +213,6 @@ export function insertFailure(
     failingSince: new Date(),
     failures: 1,
     timedOut,
-    busyUntil: new Date(0),
-    disabledAt: null,
-    reportedAt: null,
   }
   const hasRow = sql`${receiver} in ${rows}`
   const isBelowLimit = sql`(select count(*) from ${rows}) < ${MAX_RECEIVERS}`
