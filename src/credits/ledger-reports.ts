@@ -5,7 +5,7 @@
 // before it are left out. They only move the credit between the balance and the reserved credits.
 import { monthOf, monthStart } from '../domain/month.ts'
 import { firstRow } from './first-row.ts'
-import { ZERO_TOTALS, type LedgerEntry, type Totals } from './ledger.ts'
+import { totalsBefore, ZERO_TOTALS, type LedgerEntry } from './ledger.ts'
 
 /** The maximum number of entries that one page reads. */
 const MAX_READ = 20_000
@@ -129,8 +129,9 @@ function monthTotals(sql: SqlStorage, limit: number, now: number): MonthTotals[]
   for (let ago = 0; ago < limit; ago++) {
     const start = monthStart(new Date(now), -ago)
     const first = firstIdSince(sql, start.getTime())
-    const [after, before] = [totalsBefore(sql, end), totalsBefore(sql, first)]
-    if (after.isFirst) break
+    const after = totalsBefore(sql, end)
+    if (!after) break
+    const before = totalsBefore(sql, first) ?? ZERO_TOTALS
     months.push({
       month: monthOf(start),
       added: after.granted - before.granted,
@@ -140,17 +141,6 @@ function monthTotals(sql: SqlStorage, limit: number, now: number): MonthTotals[]
     end = first
   }
   return months
-}
-
-/** The totals after the last entry below an id. `isFirst` without such an entry. */
-function totalsBefore(sql: SqlStorage, id: number): Totals & { isFirst: boolean } {
-  const last = firstRow<Totals>(
-    sql,
-    `SELECT granted, balance, reserved, consumed FROM ledger_entries
-     WHERE id < ? ORDER BY id DESC LIMIT 1`,
-    id,
-  )
-  return { ...(last ?? ZERO_TOTALS), isFirst: last === undefined }
 }
 
 /** A lower bound for the ids of entries at `at` (ms since 1970) or later. */

@@ -64,6 +64,15 @@ type Cause = { jobId?: string; reference?: string; reason?: string }
 
 export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
 
+/** The totals after the last entry below an id, by default after the last of all. Undefined without such an entry. */
+export const totalsBefore = (sql: SqlStorage, id = Number.MAX_SAFE_INTEGER) =>
+  firstRow<Totals>(
+    sql,
+    `SELECT granted, balance, reserved, consumed FROM ledger_entries
+     WHERE id < ? ORDER BY id DESC LIMIT 1`,
+    id,
+  )
+
 export class Ledger {
   readonly #sql: SqlStorage
   readonly #kv: SyncKvStorage
@@ -84,11 +93,7 @@ export class Ledger {
   }
 
   totals(): Totals {
-    this.#totals ??=
-      firstRow<Totals>(
-        this.#sql,
-        'SELECT granted, balance, reserved, consumed FROM ledger_entries ORDER BY id DESC LIMIT 1',
-      ) ?? ZERO_TOTALS
+    this.#totals ??= totalsBefore(this.#sql) ?? ZERO_TOTALS
     return this.#totals
   }
 

@@ -68,10 +68,7 @@ export const SCHEMA_STEPS: readonly string[] = [
  * Runs the missing steps in one transaction.
  * @param steps only tests pass other steps
  */
-export function migrate(
-  storage: DurableObjectStorage,
-  steps: readonly string[] = SCHEMA_STEPS,
-): void {
+export function migrate(storage: DurableObjectStorage, steps = SCHEMA_STEPS) {
   const version = storage.kv.get<number>(VERSION) ?? 0
   if (version >= steps.length) return
   storage.transactionSync(() => {

@@ -54,10 +54,7 @@ export class ObjectAlarm {
  * Does a part of what is due. Logs a failure instead of throwing, because the runtime limits the retries after a throw.
  * @returns when to retry after a failure, ms since 1970
  */
-export async function retryAfterFailure(
-  message: string,
-  work: () => Promise<void>,
-): Promise<number | undefined> {
+export async function retryAfterFailure(message: string, work: () => Promise<void>) {
   try {
     await work()
     return undefined
