@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import { BILLING_PATH } from '../domain/billing.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, rateLimited } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
@@ -143,18 +143,16 @@ function allowanceExceeded(
   purpose: string,
   { limit = 0, resetSeconds = 0 }: Partial<RateLimitState> = {},
 ): AppError {
-  return new AppError(
-    'rate_limit_exceeded',
+  return rateLimited(
+    Math.max(resetSeconds, secondsToMidnight(Date.now())),
     `The daily ${label} of ${dailyBytes(name, limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
-    { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
   )
 }
 
 const failedJobsExceeded = ({ resetSeconds = 0 }: Partial<RateLimitState> = {}): AppError =>
-  new AppError(
-    'rate_limit_exceeded',
+  rateLimited(
+    Math.max(resetSeconds, secondsToNextHour(Date.now())),
     `${MAX_FAILED_PER_HOUR} live jobs have failed in this hour, which are free. Check the error_code of the failed jobs and the images, and wait for the number of seconds in the Retry-After header.`,
-    { 'Retry-After': String(Math.max(resetSeconds, secondsToNextHour(Date.now()))) },
   )
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers-10. */

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
-import { AppError, invalid } from '../domain/errors.ts'
+import { AppError, invalid, rateLimited } from '../domain/errors.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
@@ -104,9 +104,7 @@ function errorOf(rejected: RejectedUpload, resetSeconds: number): AppError {
     case 'too_slow':
       return invalid(TOO_SLOW)
     case 'busy':
-      return new AppError('rate_limit_exceeded', BUSY, {
-        'Retry-After': String(Math.max(RETRY_AFTER_SECONDS, resetSeconds)),
-      })
+      return rateLimited(Math.max(RETRY_AFTER_SECONDS, resetSeconds), BUSY)
     case 'empty':
       return invalid('The body is empty. Send the image file as the body.')
     case 'corrupt':

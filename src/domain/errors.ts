@@ -51,5 +51,9 @@ export class AppError extends Error {
   }
 }
 
+/** The error of a request that may be repeated after a time. @param message by default that of the code */
+export const rateLimited = (retryAfterSeconds: number, message?: string): AppError =>
+  new AppError('rate_limit_exceeded', message, { 'Retry-After': String(retryAfterSeconds) })
+
 /** The error of a request that says what the caller has to change. */
 export const invalid = (message: string): AppError => new AppError('validation_error', message)

@@ -4,7 +4,7 @@
 //
 // The count is in the rate-limit binding. The rest is a cache in this isolate's memory.
 import { CREDENTIALS } from '../domain/budgets.ts'
-import { AppError } from '../domain/errors.ts'
+import { rateLimited } from '../domain/errors.ts'
 import { dropOldest } from '../platform/drop-oldest.ts'
 import { log } from '../platform/log.ts'
 import { networkOf } from './network.ts'
@@ -29,9 +29,7 @@ export function rejectIfThrottled(c: RequestContext, keyHash?: string): void {
   if (throttled.size === 0 || (keyHash !== undefined && trustedKeys.has(keyHash))) return
   const remainingMs = (throttled.get(networkOf(c) ?? '') ?? 0) - Date.now()
   if (remainingMs <= 0) return
-  throw new AppError('rate_limit_exceeded', undefined, {
-    'Retry-After': String(Math.ceil(remainingMs / 1_000)),
-  })
+  throw rateLimited(Math.ceil(remainingMs / 1_000))
 }
 
 /** Counts an invalid credential. The response does not wait for it. */

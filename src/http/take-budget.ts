@@ -2,7 +2,7 @@
 import { createMiddleware } from 'hono/factory'
 import type { Context } from 'hono'
 import { ROUTE_BUDGETS, type Limit, type Subject } from '../domain/budgets.ts'
-import { AppError } from '../domain/errors.ts'
+import { rateLimited } from '../domain/errors.ts'
 import { TokenBuckets } from '../platform/concurrency/token-buckets.ts'
 import {
   consumeRateLimit,
@@ -58,7 +58,5 @@ export const limitRoute = <Env extends App>(
   createMiddleware<Env>(async (c, next) => {
     const taken = await takeRouteBudget(c, subjectsOf(c))
     if (taken.ok) return next()
-    throw new AppError('rate_limit_exceeded', messageOf(taken.waitSeconds), {
-      'Retry-After': String(taken.waitSeconds),
-    })
+    throw rateLimited(taken.waitSeconds, messageOf(taken.waitSeconds))
   })
