@@ -1,4 +1,5 @@
 // The names of the actions and actors of the audit log, and its details as people read them.
+import { snakeCase } from '../domain/text.ts'
 import { formatMoney, nameOfPlan } from '../billing/money.ts'
 import { CURRENCIES, PLANS, type Currency } from '../domain/organisation.ts'
 import type { AuditAction } from '../organisations/audit-log.ts'
@@ -115,7 +116,7 @@ export function detailsOf(details: Details, currency: Currency): [name: string, 
   }
   return Object.entries(details).flatMap(([key, value]): [string, string][] => {
     const stem = key.replace(/_(old|new)$/, '')
-    const field = stem.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const field = snakeCase(stem)
     if (key === 'currency' && own) return []
     if (key === `${stem}_new` && `${stem}_old` in details) return []
     const name = FIELDS[field] ?? capitalised(field.replaceAll('_', ' '))

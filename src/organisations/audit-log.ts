@@ -7,6 +7,7 @@ import { database, IF_CHANGED, insertWhere, rowValues } from '../platform/db/dat
 import { members } from '../platform/db/auth-schema.ts'
 import { apiKeys, AUDIT_EMAIL, auditLog, type AuditRow } from '../platform/db/schema.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
+import { snakeCase } from '../domain/text.ts'
 import { newId } from '../platform/ids.ts'
 import type { OrganisationRequest } from './authorisation.ts'
 
@@ -193,7 +194,7 @@ export function changedDetails<T extends Record<keyof T, unknown>>(
   if (differing.length === 0) return undefined
   return Object.fromEntries(
     differing.flatMap((field) => {
-      const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      const name = snakeCase(field)
       return [
         [`${name}_old`, detailOf(before[field])],
         [`${name}_new`, detailOf(change[field])],

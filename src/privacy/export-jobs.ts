@@ -1,6 +1,7 @@
 // Exports the jobs of a search as rows of a table, without URLs.
 import { auditInsert } from '../organisations/audit-log.ts'
 import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
+import { snakeCase } from '../domain/text.ts'
 import { creditCost } from '../jobs/present-job.ts'
 import {
   searchOf,
@@ -62,11 +63,7 @@ const detailsOf = ({ createdAfter, createdBefore, ...filter }: ListRequest['filt
       ...filter,
       from: createdAfter?.toISOString(),
       before: createdBefore?.toISOString(),
-    }).flatMap(([name, value]) =>
-      value === undefined
-        ? []
-        : [[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]],
-    ),
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[snakeCase(name), value]])),
   )
 
 async function* pagesOf(
