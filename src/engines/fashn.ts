@@ -90,6 +90,10 @@ function jobError(error: z.infer<typeof Prediction>['error']): JobFailure {
   return jobFailure('fashn', JOB_ERRORS.get(name) ?? RETRIABLE, name, error?.message)
 }
 
+/**
+ * Every other error: PipelineError, ThirdPartyError, 3rdPartyProviderError, InternalServerError, and ImageLoadError,
+ * as FASHN could not download the input copy, which is not the customer's error.
+ */
 const RETRIABLE: JobError = { code: 'generation_failed', retriable: true }
 
 const JOB_ERRORS = new Map<string, JobError>([
@@ -97,10 +101,4 @@ const JOB_ERRORS = new Map<string, JobError>([
   ['PoseError', { code: 'person_not_found', retriable: false }],
   // FASHN can read the image but does not accept its size or kind.
   ['InputValidationError', { code: 'generation_failed', retriable: false }],
-  // FASHN could not download the input copy, which is not the customer's error.
-  ['ImageLoadError', RETRIABLE],
-  ['PipelineError', RETRIABLE],
-  ['ThirdPartyError', RETRIABLE],
-  ['3rdPartyProviderError', RETRIABLE],
-  ['InternalServerError', RETRIABLE],
 ])
