@@ -16,14 +16,11 @@ export interface AlertMessage {
   since: number
 }
 
-const CHANNELS: Record<Channel, (env: Env, message: AlertMessage) => Promise<void>> = {
+/** Send a message. @throws Error when the receiver has not accepted it; it names no URL */
+export const CHANNELS: Record<Channel, (env: Env, message: AlertMessage) => Promise<void>> = {
   ALERT_URL: sendToUrl,
   ALERT_MAIL: sendMail,
 }
-
-/** Sends a message. @throws Error when the receiver has not accepted it; it names no URL */
-export const sendAlert = (env: Env, channel: Channel, message: AlertMessage): Promise<void> =>
-  CHANNELS[channel](env, message)
 
 async function sendToUrl(env: Env, message: AlertMessage): Promise<void> {
   const settings = alertSettingsOf(env)

@@ -6,7 +6,7 @@ import { log } from '../../platform/log.ts'
 import { alertChannels, type Channel } from './alert-settings.ts'
 import { loadEntries, saveEntries } from './alert-state.ts'
 import { ALERTS, type Alert, type Observations } from './alerts.ts'
-import { sendAlert, type AlertMessage } from './channels.ts'
+import { CHANNELS, type AlertMessage } from './channels.ts'
 import { runHealthChecks } from './health-checks.ts'
 import { readMetricCounts } from './metric-counts.ts'
 import { readWorkCounts } from './work-counts.ts'
@@ -84,7 +84,7 @@ async function send(env: Env, channel: Channel, message: AlertMessage): Promise<
   const { alert, status, summary } = message
   const fields = { alert: alert.name, status, channel, summary }
   try {
-    await sendAlert(env, channel, message)
+    await CHANNELS[channel](env, message)
     log.warn('alert sent', fields)
     return true
   } catch (error) {

@@ -28,10 +28,7 @@ const Result = z.object({ data: z.array(z.record(z.string(), z.coerce.number()))
  * @returns a number for each name; without any point, possibly none. Undefined without ANALYTICS_TOKEN
  * @throws Error when Analytics Engine cannot be queried
  */
-export async function readMetricCounts(
-  env: Env,
-  sums: Record<string, string>,
-): Promise<Record<string, number> | undefined> {
+export async function readMetricCounts(env: Env, sums: Record<string, string>) {
   const { ANALYTICS_ACCOUNT_ID, ANALYTICS_DATASET, ANALYTICS_TOKEN } = alertSettingsOf(env)
   if (!ANALYTICS_TOKEN) return undefined
   const columns = Object.entries(sums).map(([name, expression]) => `${expression} AS ${name}`)
