@@ -28,11 +28,7 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
   if (!caller) return
   const { organisationId, mode, keyHash } = caller
   addLogFields({ organisationId, mode })
-  const ms = Date.now() - startedAt
-  const requestId = c.get('requestId')
   const submission: unknown = c.get('submission')
-  const message = code && loggedMessage(messageOf(c.error, code))
-  const body = code && submission !== undefined ? loggedBody(submission) : null
   collectRequest(
     c,
     { organisationId, isTrusted: isTrustedKey(keyHash) },
@@ -44,11 +40,11 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
       route,
       status,
       code,
-      ms,
-      requestId,
+      ms: Date.now() - startedAt,
+      requestId: c.get('requestId'),
       jobId,
-      message,
-      body,
+      message: code && loggedMessage(messageOf(c.error, code)),
+      body: code && submission !== undefined ? loggedBody(submission) : null,
     },
   )
 }

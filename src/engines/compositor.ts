@@ -89,10 +89,7 @@ async function generate(input: EngineInput): Promise<ImageFile> {
   }
 }
 
-function failureOf(
-  cause: unknown,
-  { UnusableImage, CompositionError }: typeof Compositor,
-): JobFailure {
+function failureOf(cause: unknown, { UnusableImage, CompositionError }: typeof Compositor) {
   if (cause instanceof UnusableImage) {
     return explained(`${cause.role}_image_${cause.problem}`, cause)
   }

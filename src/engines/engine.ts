@@ -41,11 +41,7 @@ export const IdHandle = z.object({ id: z.string().min(1), startedAtMs: z.number(
 export type IdHandle = z.infer<typeof IdHandle>
 
 /** @throws JobFailure for a handle that does not parse; not retriable, as it cannot become valid */
-export function parseHandle<Handle>(
-  provider: string,
-  handle: string,
-  schema: z.ZodType<Handle>,
-): Handle {
+export function parseHandle<Handle>(provider: string, handle: string, schema: z.ZodType<Handle>) {
   const parsed = schema.safeParse(parseJson(handle))
   if (parsed.success) return parsed.data
   throw new JobFailure('internal_error', `${provider}: invalid handle`, { work: 'over' })

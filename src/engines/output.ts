@@ -16,11 +16,7 @@ const MAX_REDIRECTS = 3
  * @param reference a URL, a data URI or base64
  * @param baseUrl the provider's API; plain http is allowed only to the same loopback host
  */
-export async function fetchOutput(
-  provider: string,
-  reference: string,
-  baseUrl?: string,
-): Promise<ImageFile> {
+export async function fetchOutput(provider: string, reference: string, baseUrl?: string) {
   if (/^https?:/i.test(reference)) return download(provider, reference, baseUrl)
   return decodeOutput(provider, reference)
 }
@@ -38,11 +34,7 @@ export function decodeOutput(provider: string, reference: string): ImageFile {
   return checked(provider, bytes)
 }
 
-async function download(
-  provider: string,
-  outputUrl: string,
-  baseUrl: string | undefined,
-): Promise<ImageFile> {
+async function download(provider: string, outputUrl: string, baseUrl: string | undefined) {
   let response: Response
   let bytes: Uint8Array<ArrayBuffer> | null
   try {

@@ -5,10 +5,7 @@ import type { Engine, Progress } from '../engines/engine.ts'
 import { log } from '../platform/log.ts'
 
 /** Cancels the work that a job's handle names. */
-export async function cancelWorkOf(
-  env: Env,
-  { id, engine: name, engineHandle }: Readonly<JobRow>,
-): Promise<void> {
+export async function cancelWorkOf(env: Env, { id, engine: name, engineHandle }: Readonly<JobRow>) {
   const engine = name === null ? undefined : enginesOf(env).named(name)
   if (engine && engineHandle !== null) await cancelWork(id, engine, engineHandle)
 }

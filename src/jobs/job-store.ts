@@ -54,17 +54,9 @@ const insertQuery = preparedQuery((db) => {
 })
 
 /** Inserts a pending job. @returns false when the id exists already */
-export async function insertJob(
-  env: Env,
-  job: NewJob,
-  { until, claimableAt }: Hold,
-): Promise<boolean> {
+export async function insertJob(env: Env, job: NewJob, { until, claimableAt: dueAt }: Hold) {
   const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
-  const result = await insertQuery(jobsBinding(env, job.id)).run({
-    ...job,
-    dueAt: claimableAt,
-    sweepAt,
-  })
+  const result = await insertQuery(jobsBinding(env, job.id)).run({ ...job, dueAt, sweepAt })
   return result.meta.changes > 0
 }
 
@@ -93,10 +85,6 @@ export const findJobsOf = (env: Env, organisationId: string, limit: number) =>
     .limit(limit)
 
 /** @param jobIds at most 100, of the organisation */
-export async function deleteJobs(
-  env: Env,
-  organisationId: string,
-  jobIds: string[],
-): Promise<void> {
+export async function deleteJobs(env: Env, organisationId: string, jobIds: string[]) {
   await jobsDatabase(env, organisationId).delete(jobs).where(inArray(jobs.id, jobIds))
 }

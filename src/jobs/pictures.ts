@@ -32,10 +32,7 @@ export async function storeObject(
 }
 
 /** Loads a picture in any format. */
-export async function loadPicture(
-  env: Env,
-  keyOf: (format: ImageFormat) => string,
-): Promise<(ImageFile & { engine: string | undefined }) | null> {
+export async function loadPicture(env: Env, keyOf: (format: ImageFormat) => string) {
   for (const format of IMAGE_FORMATS) {
     const object = await env.IMAGES.get(keyOf(format))
     if (!object) continue

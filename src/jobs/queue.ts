@@ -24,11 +24,7 @@ export const messageOf = ({ id: jobId, mode, organisationId }: Addressed): JobMe
   organisationId,
 })
 
-export async function sendJob(
-  env: Env,
-  message: JobMessage,
-  options?: QueueSendOptions,
-): Promise<void> {
+export async function sendJob(env: Env, message: JobMessage, options?: QueueSendOptions) {
   const body = { ...message, ...dueAfter(options?.delaySeconds) }
   await queueOf(env, message.mode).send(body, options)
 }

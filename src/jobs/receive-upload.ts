@@ -22,6 +22,8 @@ const MAX_WAIT_MS = 20_000
  */
 const slots = new Semaphore({ slots: 3, slotsPerOwner: 1, timeoutMs: MAX_UPLOAD_MS })
 
+/** A signed link to an upload, for jobs of its organisation that are submitted before `expiresAt`. */
+export type StoredUpload = ReturnType<typeof uploadLink>
 export type RejectedUpload =
   | { problem: 'too_large' | 'too_slow' | 'busy' | 'empty' | 'unsupported_format' }
   | { problem: 'corrupt'; reason: string }
@@ -105,10 +107,4 @@ async function readImage({ headers, body }: Request): Promise<Uint8Array<ArrayBu
   }
   if (length > MAX_IMAGE_BYTES) await reader.cancel().catch(() => {})
   return buffer.subarray(0, length)
-}
-
-/** A signed link to an upload, for jobs of its organisation that are submitted before `expiresAt`. */
-export interface StoredUpload {
-  url: string
-  expiresAt: Date
 }

@@ -153,10 +153,7 @@ const isScheduledWith = (userId: string): SQL =>
       (select ${users.deleteAfter} from ${users} where ${users.id} = ${userId})`
 
 /** The organisations that are deleted together with an account. */
-export const scheduledWith = (
-  env: Env,
-  userId: string,
-): Promise<Pick<OrganisationRow, 'id' | 'name'>[]> =>
+export const scheduledWith = (env: Env, userId: string) =>
   database(env)
     .select({ id: organisations.id, name: organisations.name })
     .from(members)

@@ -161,11 +161,7 @@ const digit = (slice: number) => slice.toString(SLICES)
  * Deletes up to BATCH rows of each database by their primary key, since some tables have no rowid.
  * @throws the first failure, after all shards
  */
-async function deleteRows(
-  env: Env,
-  { table, isSharded, where }: OldRows,
-  slice: number,
-): Promise<number> {
+async function deleteRows(env: Env, { table, isSharded, where }: OldRows, slice: number) {
   const { columns, primaryKeys } = getTableConfig(table)
   const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `)
   const deleteFrom = async (db: Database) => {

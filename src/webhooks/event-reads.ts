@@ -83,32 +83,20 @@ async function findSource(
   return job && { event, job, endpoint: endpoint ?? (await missingEndpointOf(env, event)) }
 }
 
-/** When a receiver last responded with 2xx, and when an attempt last failed. */
-export interface EndpointOutcome {
-  /** Null for the default URL and the URLs of jobs. */
-  endpointId: string | null
-  url: string
-  succeededAt: Date | null
-  failedAt: Date | null
-}
+/** When a receiver last responded with 2xx, and when an attempt last failed; null if it has not. */
+export type EndpointOutcome = Awaited<ReturnType<typeof recentOutcomes>>[number]
 
-/**
- * The latest success and failure of each receiver, among the latest events of the organisation.
- * @throws AppError not_found
- */
-export async function listEndpointOutcomes(
-  request: OrganisationRequest,
-): Promise<EndpointOutcome[]> {
+/** As `recentOutcomes`, for the workspaces of the member. @throws AppError not_found */
+export async function listEndpointOutcomes(request: OrganisationRequest) {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   return recentOutcomes(request.env, request.organisationId, workspaceIds)
 }
 
-/** The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation or its workspaces. */
-export async function recentOutcomes(
-  env: Env,
-  organisationId: string,
-  workspaceIds?: WorkspaceIds,
-): Promise<EndpointOutcome[]> {
+/**
+ * The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation or its workspaces.
+ * `endpointId` is null for the default URL and the URLs of jobs.
+ */
+export function recentOutcomes(env: Env, organisationId: string, workspaceIds?: WorkspaceIds) {
   const db = jobsDatabase(env, organisationId)
   const { id, url, endpointId, jobId } = webhookEvents
   const isOwn = eq(webhookEvents.organisationId, organisationId)
@@ -120,7 +108,7 @@ export async function recentOutcomes(
     .limit(RECENT_EVENTS)
     .as('recent')
   const isSuccess = sql`coalesce(${webhookAttempts.responseStatus}, 0) between 200 and 299`
-  const latest = (condition: SQL) =>
+  const latest = (condition: SQL): SQL<Date | null> =>
     sql`max(case when ${condition} then ${webhookAttempts.at} end)`.mapWith(webhookAttempts.at)
   return db
     .select({

@@ -122,9 +122,7 @@ export interface AttemptRecord {
  *   determines the outcome, or when the event was deleted; `disabled`: whether this failure disabled
  *   the endpoint
  */
-export async function recordAttempt(
-  made: AttemptRecord,
-): Promise<{ leaseHeld: boolean; disabled: boolean }> {
+export async function recordAttempt(made: AttemptRecord) {
   const { env, attempt, status, disables } = made
   const { event, receiver } = made.claimed
   const db = jobsDatabase(env, event.id)

@@ -2,7 +2,7 @@
 import { and, inArray, lte, sql } from 'drizzle-orm'
 import type { Database } from '../platform/db/database.ts'
 import { SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
-import { webhookEvents, type WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import { webhookEvents } from '../platform/db/webhook-schema.ts'
 import { sendAll } from '../platform/queues/batches.ts'
 import { sweepShards } from '../platform/queues/sweep-shards.ts'
 
@@ -22,10 +22,7 @@ export const sweepEvents = (env: Env): Promise<void> =>
  * Takes undelivered events of one shard whose `sweepAt` and lease have passed, and postpones `sweepAt`, so
  * that the next sweeps skip them.
  */
-async function takeSweptEvents(
-  db: Database,
-  limit: number,
-): Promise<Pick<WebhookEventRow, 'id' | 'organisationId'>[]> {
+async function takeSweptEvents(db: Database, limit: number) {
   const now = Date.now()
   const due = db
     .select({ id: webhookEvents.id, organisationId: webhookEvents.organisationId })

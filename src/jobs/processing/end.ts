@@ -57,10 +57,7 @@ export async function endJob({
 }
 
 /** Withdraws up to 50 pending jobs of a suspended organisation, in one transaction. */
-export async function withdrawPending(
-  env: Env,
-  organisationId: string,
-): Promise<{ ended: JobRow[]; addedEventIds: string[] }> {
+export async function withdrawPending(env: Env, organisationId: string) {
   const pending = await jobsDatabase(env, organisationId)
     .select({ id: jobs.id })
     .from(jobs)

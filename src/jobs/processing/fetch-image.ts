@@ -10,24 +10,14 @@ import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 
 export type Role = 'model' | 'garment'
 
-type Problem = 'too_large' | 'unsupported_format' | 'corrupt'
-
-export interface Download {
-  /** Timeouts are counted per organisation. */
-  organisationId: string
-  /**
-   * Awaited after the server has responded and before the body is read. The wait does not count
-   * against the time limit. Its errors are rethrown unchanged.
-   */
-  beforeBody?: () => Promise<void>
-}
-
 /** Shared by all downloads of this isolate. */
 const hostTimeouts = new HostTimeouts()
 
 /**
  * Downloads and checks one image: within 10 s, through at most 3 redirects (each URL is checked like
- * the first one), and up to 10 MB. Reads at most one chunk more.
+ * the first one), and up to 10 MB. Reads at most one chunk more. Timeouts are counted per organisation.
+ * @param beforeBody awaited after the server has responded and before the body is read. The wait does not
+ *   count against the time limit. Its errors are rethrown unchanged
  * @throws JobFailure `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
  * of them retriable
  */
@@ -35,7 +25,7 @@ export async function fetchImage(
   role: Role,
   imageUrl: string,
   policy: UrlPolicy,
-  { organisationId, beforeBody }: Download,
+  { organisationId, beforeBody }: { organisationId: string; beforeBody?: () => Promise<void> },
 ): Promise<ImageFile> {
   const limit = new TimeLimit(IMAGE_TIMEOUT_MS)
   let host = ''
@@ -84,15 +74,14 @@ function unreachableFailure(role: Role, error: unknown): JobFailure {
   )
 }
 
-const rejection = (role: Role, problem: Problem, reason: string): JobFailure =>
-  new JobFailure(`${role}_image_${problem}`, reason, { audience: 'members' })
+const rejection = (
+  role: Role,
+  problem: RejectedImage['problem'] | 'too_large',
+  reason: string,
+): JobFailure => new JobFailure(`${role}_image_${problem}`, reason, { audience: 'members' })
 
 /** @throws Unreachable when the final response is not 2xx or has no body; RedirectError */
-async function openBody(
-  url: string,
-  signal: AbortSignal,
-  checkUrl: (url: string) => void,
-): Promise<ReadableStream<Uint8Array>> {
+async function openBody(url: string, signal: AbortSignal, checkUrl: (url: string) => void) {
   const response = await followRedirects(url, {
     maxRedirects: MAX_IMAGE_REDIRECTS,
     signal,

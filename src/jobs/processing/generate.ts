@@ -5,7 +5,6 @@ import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
 import { enginesOf, type Engines } from '../../engines/choose-engine.ts'
 import type { Engine, EngineInput, Progress } from '../../engines/engine.ts'
-import type { ImageFile } from '../../domain/image.ts'
 import { log } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import type { AckTimer } from '../../platform/queues/ack-timer.ts'
@@ -80,10 +79,7 @@ async function continueWork(context: Context): Promise<Progress> {
 }
 
 /** Loads a picture that was stored before a crash, so that it is not generated and paid for twice. */
-export async function loadOutput(
-  env: Env,
-  job: Readonly<JobRow>,
-): Promise<{ engine: string | null; image: ImageFile } | null> {
+export async function loadOutput(env: Env, job: Readonly<JobRow>) {
   const image = await loadPicture(env, (format) => outputKey(job.id, format))
   return image && { engine: image.engine ?? job.engine, image }
 }

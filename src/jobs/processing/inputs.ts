@@ -13,26 +13,13 @@ import { settingsOf } from '../../platform/settings.ts'
 import type { JobMemory } from './memory.ts'
 import { inputKeysOf, loadPicture, storePicture } from '../pictures.ts'
 
-/** The images in memory, ready for any engine. */
-export interface Inputs {
-  model: CheckedImage
-  garment: CheckedImage
-  /** The size of both files. */
-  bytes: number
-  /** Stores copies for a later attempt. Best effort. */
-  storeCopies(): Promise<void>
-}
-
 /**
  * Loads both images. Reserves memory just before the first byte arrives.
+ * @returns the images in memory, ready for any engine; `bytes`: the size of both files
  * @throws JobFailure whose code names the image and the reason
  * @throws Postponed when other jobs use all the memory
  */
-export async function inputsOf(
-  env: Env,
-  job: Readonly<JobRow>,
-  memory: JobMemory,
-): Promise<Inputs> {
+export async function inputsOf(env: Env, job: Readonly<JobRow>, memory: JobMemory) {
   const [model, garment] = await Promise.allSettled([
     inputOf(env, job, memory, 'model'),
     inputOf(env, job, memory, 'garment'),
@@ -44,6 +31,7 @@ export async function inputsOf(
     bytes: model.value.image.bytes.byteLength + garment.value.image.bytes.byteLength,
     model: model.value.image,
     garment: garment.value.image,
+    /** Stores copies for a later attempt. Best effort. */
     async storeCopies() {
       await Promise.allSettled([model.value.storeCopy(), garment.value.storeCopy()])
     },

@@ -6,7 +6,7 @@ import { eventIdOf } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { batchesOf } from '../../platform/queues/batches.ts'
+import { sendAll } from '../../platform/queues/batches.ts'
 import { deletePictures } from '../pictures.ts'
 import { deleteInputs } from './inputs.ts'
 
@@ -59,11 +59,7 @@ export async function settle(env: Env, { jobs, addedEventIds }: Ended): Promise<
  * Settles credits and webhooks of ended jobs of one organisation. May be repeated.
  * @param addedEventIds a repetition does not know them: the sweep queues those whose message was lost
  */
-export async function settleAgain(
-  env: Env,
-  jobs: JobRow[],
-  addedEventIds: string[] = [],
-): Promise<void> {
+export async function settleAgain(env: Env, jobs: JobRow[], addedEventIds: string[] = []) {
   const [first] = jobs
   if (!first) return
   const own = jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id))
@@ -101,10 +97,7 @@ async function wakeWaiters(env: Env, organisationId: string, jobs: JobRow[]): Pr
 }
 
 async function queueEvents(env: Env, organisationId: string, eventIds: string[]): Promise<void> {
-  const messages = eventIds.map((eventId) => ({ body: { eventId, organisationId } }))
-  if (messages.length === 1 && messages[0]) {
-    await env.WEBHOOKS.send(messages[0].body)
-    return
-  }
-  for (const batch of batchesOf(messages)) await env.WEBHOOKS.sendBatch(batch)
+  const messages = eventIds.map((eventId) => ({ eventId, organisationId }))
+  if (messages.length === 1) await env.WEBHOOKS.send(messages[0])
+  else await sendAll(env.WEBHOOKS, messages)
 }

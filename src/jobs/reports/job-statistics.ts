@@ -165,11 +165,7 @@ async function collect({ first, count }: Range, sources: Promise<Source>[]): Pro
  * The first day of the range to count from its jobs: the earliest that cron has not counted. It may be
  * before a counted day, because a day with unfinished jobs waits for them.
  */
-async function firstUncountedDay(
-  { env, organisationId }: Selection,
-  first: number,
-  today: number,
-): Promise<number> {
+async function firstUncountedDay({ env, organisationId }: Selection, first: number, today: number) {
   const earliest = Math.max(first, today - MAX_CURRENT_DAYS + 1)
   const counted = await jobsDatabase(env, organisationId)
     .select({ day: jobStatisticsDays.day })

@@ -144,10 +144,7 @@ export async function countMatches(search: JobSearch): Promise<Matches> {
 }
 
 /** The matches before and after a job, of the same mode; null where none is within SCAN_LIMIT. */
-export async function neighboursOf(
-  { filter, ...scope }: JobSearch,
-  jobId: string,
-): Promise<{ newerId: string | null; olderId: string | null }> {
+export async function neighboursOf({ filter, ...scope }: JobSearch, jobId: string) {
   const ownMode = sql<Mode>`(select own.mode from ${jobs} as own where own.id = ${jobId})`
   const search = { ...scope, filter: { ...filter, mode: ownMode } }
   const neighbour = async (isAscending: boolean): Promise<string | null> => {

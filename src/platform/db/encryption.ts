@@ -24,10 +24,7 @@ const derived = new Map<string, Key>()
 const warned = new WeakSet<Env>()
 
 /** @returns the value to store; the text itself while ENCRYPTION_KEY is not set */
-export async function encrypt(
-  env: Env,
-  { context, text }: { context: string; text: string },
-): Promise<string> {
+export async function encrypt(env: Env, { context, text }: { context: string; text: string }) {
   const current = await currentKey(env)
   if (!current) return text
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))

@@ -49,11 +49,7 @@ export function signedUrlForPage(env: Env, baseUrl: string, key: string): string
 }
 
 /** The link to a new upload. Jobs can be submitted with it for a day. */
-export function uploadLink(
-  env: Env,
-  baseUrl: string,
-  key: string,
-): { url: string; expiresAt: Date } {
+export function uploadLink(env: Env, baseUrl: string, key: string) {
   const expires = Math.floor(Date.now() / 1_000) + UPLOAD_TTL_SECONDS
   return { url: linksUntil(env, baseUrl, expires)(key), expiresAt: new Date(expires * 1_000) }
 }
@@ -100,6 +96,7 @@ const UPLOAD_PROBLEMS = {
     'is an upload of another organisation: upload the image with an API key of this organisation',
   url_expired: 'has expired: upload the image again with POST /v1/uploads',
 } as const
+
 type UploadProblem = keyof typeof UPLOAD_PROBLEMS
 
 const UPLOAD_KEY = /^uploads\/upl_\w{26}\/(org_\w{26})\.(jpg|png|webp)$/

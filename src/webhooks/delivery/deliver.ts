@@ -94,10 +94,7 @@ export async function deliverEvent({
 }
 
 /** Why no attempt is made; undefined when one is made. */
-function unattemptedReason(
-  { receiver, endpoint }: ClaimedEvent,
-  manual: boolean,
-): string | undefined {
+function unattemptedReason({ receiver, endpoint }: ClaimedEvent, manual: boolean) {
   // Without the endpoint there is no secret to sign with.
   if (!endpoint) return 'its endpoint was deleted'
   if (!manual && (receiver.row?.disabledAt || !endpoint.enabled)) return 'its endpoint is disabled'
@@ -127,11 +124,7 @@ async function enqueue(env: Env, message: EventMessage, delaySeconds: number): P
 }
 
 /** Runs an attempt; when the timer acknowledges its message, the delivery counts as slow. */
-async function withAckTimer(
-  ackTimer: AckTimer,
-  receiver: Receiver,
-  attempt: () => Promise<void>,
-): Promise<void> {
+async function withAckTimer(ackTimer: AckTimer, receiver: Receiver, attempt: () => Promise<void>) {
   let slow: ReturnType<SlowDeliveries['add']> | undefined
   const hasSlow = slowDeliveries.hasSlow(receiver.organisationId)
   const ackAfterMs = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
@@ -144,11 +137,7 @@ async function withAckTimer(
   }
 }
 
-async function attemptDelivery(
-  env: Env,
-  claimed: ClaimedEvent,
-  busyUntil: Date | undefined,
-): Promise<void> {
+async function attemptDelivery(env: Env, claimed: ClaimedEvent, busyUntil: Date | undefined) {
   const { event, job, receiver } = claimed
   const eventId = event.id
   const number = event.attempts + 1

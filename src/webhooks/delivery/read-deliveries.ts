@@ -6,12 +6,7 @@ import { requirePermission, type OrganisationRequest } from '../../organisations
 import { inWorkspaces, type WorkspaceIds } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase, type Database } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
-import {
-  webhookAttempts,
-  webhookEvents,
-  type WebhookAttemptRow,
-  type WebhookEventRow,
-} from '../../platform/db/webhook-schema.ts'
+import { webhookAttempts, webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf } from '../../domain/actor.ts'
 import type { Mode } from '../../domain/job.ts'
 import { DEFAULT_ENDPOINT, type EventStatus, type EventType } from '../../domain/webhook.ts'
@@ -38,32 +33,16 @@ export interface DeliveryFilter {
   workspaceIds?: WorkspaceIds
 }
 
-/** An event, and the outcome of its latest attempt. */
-export interface Delivery extends Pick<
-  WebhookEventRow,
-  'id' | 'jobId' | 'type' | 'url' | 'status' | 'attempts' | 'dueAt' | 'createdAt' | 'endpointId'
-> {
-  responseStatus: WebhookAttemptRow['responseStatus']
-  error: WebhookAttemptRow['error']
-}
-
 /** Where a page starts: at the newest event, or next to an event. */
 export interface PageStart {
   before?: string | undefined
   after?: string | undefined
 }
 
-/** A page of deliveries, and where its neighbours start. */
-export interface DeliveriesPage {
-  /** Newest first. */
-  deliveries: Delivery[]
-  /** Continues towards older events; null at the end. */
-  older: string | null
-  /** Continues towards newer events; null on the first page. */
-  newer: string | null
-  /** Whether the search ended before the page was full and the end was reached. */
-  isPartial: boolean
-}
+/** A page of deliveries, newest first, and where its neighbours start. */
+export type DeliveriesPage = Awaited<ReturnType<typeof scan>>
+/** An event, and the outcome of its latest attempt. */
+export type Delivery = DeliveriesPage['deliveries'][number]
 
 type ListRequest = OrganisationRequest & {
   filter: DeliveryFilter
@@ -83,10 +62,15 @@ export async function listDeliveries(request: ListRequest): Promise<DeliveriesPa
   return first.isPartial ? scan(query, MAX_SCANNED) : first
 }
 
+/**
+ * Reads a page from at most `maxScanned` events.
+ * @returns `older`: where older events continue, null at the end; `newer`: where newer ones continue, null on the
+ *   first page; `isPartial`: whether the search ended before the page was full and the end was reached
+ */
 async function scan(
   { env, organisationId, filter, start, limit }: ListRequest,
   maxScanned: number,
-): Promise<DeliveriesPage> {
+) {
   const db = jobsDatabase(env, organisationId)
   const inDirection = start.after === undefined ? desc : asc
   const range = rangeOf(organisationId, filter, start)

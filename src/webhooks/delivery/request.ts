@@ -24,11 +24,7 @@ export interface WebhookRequest {
 }
 
 /** The request of an attempt at `at`, with one signature per active secret. */
-export async function createRequest(
-  env: Env,
-  source: RequestSource,
-  at: Date,
-): Promise<WebhookRequest & { signature: string }> {
+export async function createRequest(env: Env, source: RequestSource, at: Date) {
   const { id } = source.event
   const body = bodyOf(env, source, at)
   const stored = storedSecretsOf(source).filter(({ until }) => until === null || until > at)

@@ -6,11 +6,7 @@ import { database, listed, jobsDatabase } from '../../platform/db/database.ts'
 import { NO_SECRET } from '../../platform/db/encryption.ts'
 import { atPrimary } from '../../platform/db/read-sessions.ts'
 import { organisations, type OrganisationRow } from '../../platform/db/schema.ts'
-import {
-  webhookEndpoints,
-  type EndpointRow,
-  type WebhookEventRow,
-} from '../../platform/db/webhook-schema.ts'
+import { webhookEndpoints, type WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import { shardOf } from '../../platform/ids.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'
@@ -23,10 +19,7 @@ import { createSecret } from './secrets.ts'
  * of concurrent calls applies.
  * @returns undefined when the organisation does not exist
  */
-export async function defaultEndpointOf(
-  env: Env,
-  organisationId: string,
-): Promise<EndpointRow | undefined> {
+export async function defaultEndpointOf(env: Env, organisationId: string) {
   const stored = await findEndpoint(env, { organisationId, endpointId: DEFAULT_ENDPOINT })
   return stored ?? atPrimary(() => createFromOrganisation(env, organisationId))
 }
@@ -35,8 +28,7 @@ export async function defaultEndpointOf(
 export const missingEndpointOf = async (
   env: Env,
   { organisationId, endpointId }: Pick<WebhookEventRow, 'organisationId' | 'endpointId'>,
-): Promise<EndpointRow | undefined> =>
-  endpointId === null ? defaultEndpointOf(env, organisationId) : undefined
+) => (endpointId === null ? defaultEndpointOf(env, organisationId) : undefined)
 
 async function createFromOrganisation(env: Env, organisationId: string) {
   const [organisation] = await database(env)

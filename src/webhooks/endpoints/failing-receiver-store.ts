@@ -67,10 +67,7 @@ const REPORTED_AFTER_MS = 30 * 60_000
  * @param receiver as it was before the attempt
  * @returns the failures, once per failing period; undefined otherwise
  */
-export async function claimReport(
-  env: Env,
-  receiver: Receiver,
-): Promise<{ failures: number; failingSince: Date } | undefined> {
+export async function claimReport(env: Env, receiver: Receiver) {
   const { row } = receiver
   if (!row || row.reportedAt || row.disabledAt || row.failures + 1 < REPORTED_FAILURES) return
   const now = new Date()
@@ -112,10 +109,7 @@ export async function leaseOrigin(env: Env, receiver: Receiver): Promise<Date | 
 }
 
 /** An organisation's failing receivers, at most `MAX_RECEIVERS`. */
-export const failingReceiversOf = (
-  env: Env,
-  organisationId: string,
-): Promise<FailingReceiverRow[]> =>
+export const failingReceiversOf = (env: Env, organisationId: string) =>
   jobsDatabase(env, organisationId)
     .select()
     .from(failingReceivers)
@@ -127,11 +121,7 @@ type ReceiverKey = Pick<Receiver, 'organisationId' | 'receiver'>
  * Deletes the record of a receiver's failures, which enables it.
  * @param actor recorded if the receiver was disabled; null records nothing
  */
-export async function resetReceiver(
-  env: Env,
-  actor: Actor | null,
-  receiver: ReceiverKey,
-): Promise<void> {
+export async function resetReceiver(env: Env, actor: Actor | null, receiver: ReceiverKey) {
   const db = jobsDatabase(env, receiver.organisationId)
   const [row] = await db.select().from(failingReceivers).where(isReceiver(receiver))
   const remove = async () => (await removeReceiver(db, receiver)).length > 0

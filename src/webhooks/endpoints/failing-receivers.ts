@@ -5,7 +5,6 @@ import {
   requireUnlimited,
   type OrganisationRequest,
 } from '../../organisations/authorisation.ts'
-import type { FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
 import { mailMembers } from '../../mail/mail-members.ts'
 import {
@@ -18,7 +17,7 @@ import { claimReport, failingReceiversOf, resetReceiver } from './failing-receiv
 import type { ClaimedEvent } from '../event-store.ts'
 
 /** A failing receiver, with the name of its endpoint or the origin of the URLs of jobs. */
-export type FailingReceiver = FailingReceiverRow & { name: string }
+export type FailingReceiver = Awaited<ReturnType<typeof listFailingReceivers>>[number]
 
 /**
  * The receivers whose latest deliveries failed, also the disabled ones. For members who may read
@@ -26,9 +25,7 @@ export type FailingReceiver = FailingReceiverRow & { name: string }
  * those of jobs of other workspaces.
  * @throws AppError not_found
  */
-export async function listFailingReceivers(
-  request: OrganisationRequest,
-): Promise<FailingReceiver[]> {
+export async function listFailingReceivers(request: OrganisationRequest) {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
   const [failing, endpoints] = await Promise.all([
@@ -47,9 +44,7 @@ export async function listFailingReceivers(
  * @param receiver the id of an endpoint, or the origin of a URL that only jobs have
  * @throws AppError not_found
  */
-export async function enableReceiver(
-  request: OrganisationRequest & { receiver: string },
-): Promise<void> {
+export async function enableReceiver(request: OrganisationRequest & { receiver: string }) {
   const { env, actor, organisationId, receiver } = request
   await requireUnlimited(request, 'develop')
   await resetReceiver(env, actor, { organisationId, receiver })
