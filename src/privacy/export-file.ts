@@ -24,21 +24,16 @@ export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Arr
   })
 }
 
-/** A page of a list, newest first, after the last row of the page before. */
-interface ListPage<Id> {
-  limit: number
-  beforeId: Id | undefined
-}
-
 /**
  * `, "name": [rows]`, page by page.
+ * @param list.read reads a page, newest first, after the last row of the page before
  * @param list.present what is exported of the rows of a page
  */
 export async function* arrayOf<Row extends { id: string | number }>(
   name: string,
   list: {
     limit: number
-    read: (page: ListPage<Row['id']>) => Promise<Row[]>
+    read: (page: { limit: number; beforeId: Row['id'] | undefined }) => Promise<Row[]>
     present: (rows: Row[]) => object[] | Promise<object[]>
   },
 ) {

@@ -153,19 +153,13 @@ export async function readEvent({ eventId, ...request }: EventRequest): Promise<
 }
 
 /** An attempt, with the request that was sent if its signature is stored. */
-export interface AttemptDetails {
-  attempt: WebhookAttemptRow
-  request: Awaited<ReturnType<typeof recreateRequest>>
-}
+export type AttemptDetails = Awaited<ReturnType<typeof readDelivery>>['attempts'][number]
 
 /**
  * An event with its attempts, the latest first, and the requests that were sent.
  * @throws AppError not_found
  */
-export async function readDelivery({ eventId, ...request }: EventRequest): Promise<{
-  source: RequestSource
-  attempts: AttemptDetails[]
-}> {
+export async function readDelivery({ eventId, ...request }: EventRequest) {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
   const [source, rows] = await Promise.all([

@@ -12,14 +12,7 @@ import type { EventStatus } from '../domain/webhook.ts'
 /** The maximum number of events that one page counts. */
 export const MAX_COUNTED_EVENTS = 5_000
 
-export interface WebhookStatistics {
-  delivered: number
-  failed: number
-  /** Events that wait for their first attempt or for a retry. */
-  retrying: number
-  /** Whether there are more events than were counted: the newest MAX_COUNTED_EVENTS. */
-  isLimited: boolean
-}
+export type WebhookStatistics = Awaited<ReturnType<typeof readWebhookStatistics>>
 
 /**
  * The events of jobs that were created since `since` (ms) in one mode, of one workspace or of all that the
@@ -28,7 +21,7 @@ export interface WebhookStatistics {
  */
 export async function readWebhookStatistics(
   request: OrganisationRequest & { mode: Mode; since: number; workspaceId?: string | undefined },
-): Promise<WebhookStatistics> {
+) {
   const { env, organisationId, mode, since, workspaceId } = request
   const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
@@ -53,7 +46,9 @@ export async function readWebhookStatistics(
   return {
     delivered: withStatus('delivered'),
     failed: withStatus('failed'),
+    /** Events that wait for their first attempt or for a retry. */
     retrying: withStatus('pending', 'retrying'),
+    /** Whether there are more events than were counted: the newest MAX_COUNTED_EVENTS. */
     isLimited: total(counts) >= MAX_COUNTED_EVENTS,
   }
 }

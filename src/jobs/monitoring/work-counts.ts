@@ -29,22 +29,12 @@ export interface Share {
   total: number
 }
 
-export interface WorkCounts {
-  overdueJobs: number
-  overdueEvents: number
-  /**
-   * Live jobs of the last hour that ended, first of all engines, then of each: the one that made the picture or that
-   * was paid last. Failures because of the inputs do not count as failed.
-   */
-  jobs: { engine: string; share: Share }[]
-  /** Attempted events of the last hour, without the organisation with the most failures. */
-  events: Share
-}
+export type WorkCounts = Awaited<ReturnType<typeof readWorkCounts>>
 
 type Group = Share & { of: string | null }
 
 /** Reads all shards. @throws the first failure of a shard */
-export async function readWorkCounts(env: Env): Promise<WorkCounts> {
+export async function readWorkCounts(env: Env) {
   const now = Date.now()
   const isOverdue = sql`due_at <= ${now - MAX_WAIT_MS} limit ${MAX_COUNT}`
   const shards = await forEachShard(env, 'alerts', (db) =>
@@ -73,6 +63,10 @@ export async function readWorkCounts(env: Env): Promise<WorkCounts> {
   return {
     overdueJobs: shards.reduce((count, [rows]) => count + rows.length, 0),
     overdueEvents: shards.reduce((count, [, rows]) => count + rows.length, 0),
+    /**
+     * Live jobs of the last hour that ended, first of all engines, then of each: the one that made the picture or that
+     * was paid last. Failures because of the inputs do not count as failed.
+     */
     jobs: [
       { engine: 'all engines', share: totalOf(engines) },
       ...[...names].map((engine) => ({
@@ -80,7 +74,7 @@ export async function readWorkCounts(env: Env): Promise<WorkCounts> {
         share: totalOf(engines.filter(({ of }) => of === engine)),
       })),
     ],
-    // An organisation is in one shard.
+    /** Attempted events of the last hour, without the organisation with the most failures, which is in one shard. */
     events: totalOf(organisations.sort((a, b) => b.failed - a.failed).slice(1)),
   }
 }

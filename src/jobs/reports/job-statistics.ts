@@ -8,7 +8,7 @@ import { listed, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
-import { JOB_ERROR_CODES, type JobErrorCode, type Mode } from '../../domain/job.ts'
+import { JOB_ERROR_CODES, type Mode } from '../../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
 import { addCounts, addGroup, GROUPED, noJobs, percentileOf, type JobCounts } from './job-counts.ts'
 
@@ -29,27 +29,8 @@ const MAX_COUNTED = 50_000
 const MAX_CURRENT_DAYS = 3
 
 /** The jobs of a time. */
-export interface JobFigures {
-  completed: number
-  failed: number
-  total: number
-  /** Durations of completed jobs, ms, at most 5 % off; null when there are none. */
-  medianMs: number | null
-  p95Ms: number | null
-}
-
-export interface Statistics extends JobFigures {
-  /** The range before, of the same length; null without jobs, and where they cannot be counted. */
-  before: JobFigures | null
-  /** The hours or days (UTC) of the range, oldest first. The last one is not over. */
-  periods: { startsAt: number; completed: number; failed: number; other: number }[]
-  /** The most frequent error first. */
-  errors: { code: JobErrorCode; count: number }[]
-  /** The number of jobs in the other mode, in this range and the one before. */
-  otherMode: number
-  /** Set when there were too many jobs to count: older jobs of the current days are missing. */
-  limitedTo: number | null
-}
+export type JobFigures = ReturnType<typeof figuresOf>
+export type Statistics = Awaited<ReturnType<typeof readStatistics>>
 
 interface Selection {
   env: Env
@@ -70,7 +51,7 @@ export async function readStatistics(
     workspaceId?: string | undefined
     now?: number
   },
-): Promise<Statistics> {
+) {
   const { env, organisationId, mode, range, workspaceId, now = Date.now() } = request
   const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
@@ -92,17 +73,22 @@ export async function readStatistics(
   const isCut = isLimited && (periodMs === DAY_MS || before.total === 0)
   return {
     ...figuresOf(total),
+    /** The range before, of the same length; null without jobs, and where they cannot be counted. */
     before: isLimited || before.total === 0 ? null : before,
+    /** The hours or days (UTC) of the range, oldest first. The last one is not over. */
     periods: periods.map(({ completed, failed, other }, index) => ({
       startsAt: (first + index) * periodMs,
       completed,
       failed,
       other,
     })),
+    /** The most frequent error first. */
     errors: JOB_ERROR_CODES.map((code) => ({ code, count: total.errors[code] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
+    /** The number of jobs in the other mode, in this range and the one before. */
     otherMode,
+    /** Set when there were too many jobs to count: older jobs of the current days are missing. */
     limitedTo: isCut ? MAX_COUNTED : null,
   }
 }
@@ -113,10 +99,11 @@ function sumOf(periods: JobCounts[]): JobCounts {
   return total
 }
 
-const figuresOf = ({ completed, failed, other, durations }: JobCounts): JobFigures => ({
+const figuresOf = ({ completed, failed, other, durations }: JobCounts) => ({
   completed,
   failed,
   total: completed + failed + other,
+  /** Durations of completed jobs, ms, at most 5 % off; null when there are none. */
   medianMs: percentileOf(durations, 0.5),
   p95Ms: percentileOf(durations, 0.95),
 })

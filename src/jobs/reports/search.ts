@@ -122,15 +122,10 @@ export async function searchJobs({
   return { rows, newer: ahead, older: rows.at(-1)?.id ?? null, searchedTo }
 }
 
-export interface Matches {
-  /** The matches of the whole list, up to COUNT_LIMIT. */
-  matches: number
-  /** Whether `matches` is the number of all matches. */
-  isComplete: boolean
-}
+type Matches = Awaited<ReturnType<typeof countMatches>>
 
-/** Counts the matches. */
-export async function countMatches(search: JobSearch): Promise<Matches> {
+/** Counts the matches of the whole list, up to COUNT_LIMIT. `isComplete`: whether this is the number of all matches. */
+export async function countMatches(search: JobSearch) {
   const { range, end } = await scannedRange(search, undefined, false)
   const ids = idsIn(search, range, { isAscending: false, limit: COUNT_LIMIT + 1 })
   const [row] = await jobsDatabase(search.env, search.organisationId).all<{ matches: number }>(

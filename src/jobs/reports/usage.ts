@@ -8,22 +8,20 @@ import { monthStart } from '../../domain/month.ts'
 import type { JobCounts, Outcomes } from './job-counts.ts'
 import { countsPerDay } from './job-statistics.ts'
 
-export interface Usage {
-  /** One entry per UTC day from the first of the month to today. A job counts on the day it was submitted. */
-  days: { startsAt: number; credits: number }[]
-  total: number
-}
+export type Usage = Awaited<ReturnType<typeof usageOf>>
 
 /**
  * Reads the credits that live jobs of an organisation have consumed since the first of the month: one for
  * each completed job.
+ * @returns `days`: one entry per UTC day from the first of the month to today. A job counts on the day it was
+ *   submitted
  */
 export async function usageOf(request: {
   env: Env
   organisationId: string
   /** ms since 1970 */
   now: number
-}): Promise<Usage> {
+}) {
   const { env, organisationId, now } = request
   const today = new Date(now)
   const first = monthStart(today).getTime() / DAY_MS

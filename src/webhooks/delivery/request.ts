@@ -18,11 +18,6 @@ export interface RequestSource {
   endpoint: EndpointRow | undefined
 }
 
-export interface WebhookRequest {
-  headers: [name: string, value: string][]
-  body: string
-}
-
 /** The request of an attempt at `at`, with one signature per active secret. */
 export async function createRequest(env: Env, source: RequestSource, at: Date) {
   const { id } = source.event
@@ -45,7 +40,7 @@ export async function recreateRequest(
   env: Env,
   source: RequestSource,
   { at, signature }: WebhookAttemptRow,
-): Promise<(WebhookRequest & { fidelity: Fidelity }) | undefined> {
+) {
   if (signature === null) return undefined
   const { id } = source.event
   const body = bodyOf(env, source, at)
@@ -55,7 +50,7 @@ export async function recreateRequest(
   const isExact = secrets.some((secret) => sent.includes(new Webhook(secret).sign(id, at, body)))
   const { status, outputFormat } = source.job
   const isDeleted = status === 'completed' && outputFormat === null
-  const fidelity = isExact ? 'exact' : isDeleted ? 'pictures_deleted' : 'not_verified'
+  const fidelity: Fidelity = isExact ? 'exact' : isDeleted ? 'pictures_deleted' : 'not_verified'
   return { headers: headersOf(id, at, signature), body, fidelity }
 }
 
