@@ -10,6 +10,7 @@ import { readPreferences } from '../users/notification-preferences.ts'
 import { listPasskeys } from '../users/passkeys.ts'
 import { countRecoveryCodes } from '../users/two-factor.ts'
 import type { UserRequest } from '../users/users.ts'
+import { fieldsOf } from './export-file.ts'
 
 /** @throws AppError not_found */
 export async function exportAccount({ env, actor }: UserRequest): Promise<string> {
@@ -26,29 +27,17 @@ export async function exportAccount({ env, actor }: UserRequest): Promise<string
   const document = {
     exported_at: new Date().toISOString(),
     account: {
-      id: user.id,
-      email: user.email,
-      email_verified: user.emailVerified,
-      name: user.name,
-      organisation_name: user.organisationName,
+      ...fieldsOf(user, 'id', 'email', 'emailVerified', 'name', 'organisationName', 'createdAt'),
       former_emails: user.formerEmails ?? [],
-      created_at: user.createdAt.toISOString(),
     },
     two_factor: {
-      enabled_at: user.twoFactorEnabledAt?.toISOString() ?? null,
+      enabled_at: user.twoFactorEnabledAt,
       recovery_codes_left: recoveryCodesLeft,
     },
-    passkeys: passkeys.map((passkey) => ({
-      name: passkey.name,
-      created_at: passkey.createdAt.toISOString(),
-      last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
-    })),
+    passkeys: passkeys.map((passkey) => fieldsOf(passkey, 'name', 'createdAt', 'lastUsedAt')),
     sessions: sessionRows.map((session) => ({
-      ip_address: session.ipAddress,
-      user_agent: session.userAgent,
-      created_at: session.createdAt.toISOString(),
-      last_active_at: session.updatedAt.toISOString(),
-      expires_at: session.expiresAt.toISOString(),
+      ...fieldsOf(session, 'ipAddress', 'userAgent', 'createdAt', 'expiresAt'),
+      last_active_at: session.updatedAt,
     })),
     memberships: memberships.map(({ organisation, role, workspaceIds }) => ({
       organisation_id: organisation.id,
@@ -63,9 +52,7 @@ export async function exportAccount({ env, actor }: UserRequest): Promise<string
     })),
     invitations: invitations.map(({ invitation, organisation }) => ({
       organisation_name: organisation.name,
-      role: invitation.role,
-      workspace_ids: invitation.workspaceIds,
-      expires_at: invitation.expiresAt.toISOString(),
+      ...fieldsOf(invitation, 'role', 'workspaceIds', 'expiresAt'),
     })),
   }
   return JSON.stringify(document, null, 2)

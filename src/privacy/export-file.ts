@@ -1,8 +1,13 @@
 // Files that members export: streams a JSON document while it is created, so that only one page is in memory, and
 // records exports of lists, other than that of jobs, which has its filter.
+import { snakeCase } from '../domain/text.ts'
 import { auditInsert, type AuditEntry } from '../organisations/audit-log.ts'
 import { requireMember, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { log } from '../platform/log.ts'
+
+/** Fields of a row under their names on the wire. JSON writes the dates in ISO 8601. */
+export const fieldsOf = <Row extends object>(row: Row, ...names: (keyof Row & string)[]) =>
+  Object.fromEntries(names.map((name) => [snakeCase(name), row[name]]))
 
 /** Streams the parts of a document. Creates each part when the reader pulls it. */
 export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {

@@ -27,7 +27,7 @@ import type { EndpointRow, WebhookEventRow } from '../platform/db/webhook-schema
 import { linksFrom, type LinkTo } from '../platform/signing/signed-url.ts'
 import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
-import { arrayOf, streamOf } from './export-file.ts'
+import { arrayOf, fieldsOf, streamOf } from './export-file.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** Smaller pages: an event can have ten attempts of up to 1 KiB. */
@@ -39,9 +39,7 @@ const EVENTS_PER_PAGE = 200
  * @returns the document
  * @throws AppError not_found
  */
-export async function exportOrganisation(
-  request: OrganisationRequest & { baseUrl: string },
-): Promise<ReadableStream<Uint8Array>> {
+export async function exportOrganisation(request: OrganisationRequest & { baseUrl: string }) {
   const { env, organisationId, baseUrl } = request
   await requirePermission(request, 'administer')
   const found = await findOrganisation(env, organisationId)
@@ -58,6 +56,7 @@ async function* documentOf(
   const { env, organisationId: id } = request
   const { members, invitations } = await readTeam(request)
   const ledger = organisationStub(env, id)
+  const account = await findBillingAccount(env, id)
   const [{ url }, ...added] = await listEndpoints(request)
   const header = {
     exported_at: new Date().toISOString(),
@@ -75,7 +74,7 @@ async function* documentOf(
     invitations: invitations.map(presentInvitation),
     api_keys: (await listApiKeys(request)).map(presentApiKey),
     webhook_endpoints: added.map(presentEndpoint),
-    billing: presentBilling(await findBillingAccount(env, id)),
+    billing: account ? presentBilling(account) : null,
   }
   yield JSON.stringify(header, null, 2).slice(0, -2)
   const limit = ROWS_PER_PAGE
@@ -120,113 +119,57 @@ async function presentEvents(env: Env, organisationId: string, events: WebhookEv
     ({ eventId }) => eventId,
   )
   return events.map((event) => ({
-    id: event.id,
-    job_id: event.jobId,
-    type: event.type,
-    url: event.url,
-    endpoint_id: event.endpointId,
-    status: event.status,
-    created_at: event.createdAt.toISOString(),
+    ...fieldsOf(event, 'id', 'jobId', 'type', 'url', 'endpointId', 'status', 'createdAt'),
     attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
-      number: attempt.number,
-      at: attempt.at.toISOString(),
-      duration_ms: attempt.durationMs,
-      response_status: attempt.responseStatus,
-      response_headers: attempt.responseHeaders,
-      response_body: attempt.responseBody,
-      error: attempt.error,
+      ...fieldsOf(attempt, 'number', 'at', 'durationMs', 'error'),
+      ...fieldsOf(attempt, 'responseStatus', 'responseHeaders', 'responseBody'),
     })),
   }))
 }
 
-const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member) => ({
-  user_id: userId,
-  email,
-  role,
-  workspace_ids: workspaceIds,
-  created_at: createdAt.toISOString(),
-})
+const presentMember = (member: Member) =>
+  fieldsOf(member, 'userId', 'email', 'role', 'workspaceIds', 'createdAt')
 
-const presentInvitation = (invitation: InvitationRow) => ({
-  id: invitation.id,
-  email: invitation.email,
-  role: invitation.role,
-  workspace_ids: invitation.workspaceIds,
-  created_at: invitation.createdAt.toISOString(),
-  expires_at: invitation.expiresAt.toISOString(),
-})
+const presentInvitation = (invitation: InvitationRow) =>
+  fieldsOf(invitation, 'id', 'email', 'role', 'workspaceIds', 'createdAt', 'expiresAt')
 
 const presentApiKey = (key: ApiKeyRow) => ({
-  id: key.id,
-  name: key.name,
-  mode: key.mode,
-  last_four: key.lastFour,
-  created_by: key.createdBy,
-  created_at: key.createdAt.toISOString(),
-  revoked_at: key.revokedAt?.toISOString() ?? null,
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-  access: key.access,
-  workspace_id: key.workspaceId,
-  monthly_credits: key.monthlyCredits,
+  ...fieldsOf(key, 'id', 'name', 'mode', 'lastFour', 'access', 'workspaceId', 'monthlyCredits'),
+  ...fieldsOf(key, 'createdBy', 'createdAt', 'revokedAt', 'lastUsedAt'),
 })
 
 /** Without its secret. */
-const presentEndpoint = (endpoint: EndpointRow) => ({
-  id: endpoint.id,
-  name: endpoint.name,
-  url: endpoint.url,
-  types: endpoint.types,
-  mode: endpoint.mode,
-  enabled: endpoint.enabled,
-  created_at: endpoint.createdAt.toISOString(),
-})
+const presentEndpoint = (endpoint: EndpointRow) =>
+  fieldsOf(endpoint, 'id', 'name', 'url', 'types', 'mode', 'enabled', 'createdAt')
 
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
   ...presentListedJob(linkTo, job),
   failure_reason: reasonForMembers(job),
-  api_key_id: job.apiKeyId,
-  cancelled_at: job.cancelledAt?.toISOString() ?? null,
-  model_image_url: job.modelImageUrl,
-  garment_image_url: job.garmentImageUrl,
-  webhook_url: job.webhookUrl,
+  ...fieldsOf(job, 'apiKeyId', 'cancelledAt', 'modelImageUrl', 'garmentImageUrl', 'webhookUrl'),
 })
 
 const presentLedgerEntry = (entry: LedgerEntry) => ({
-  at: new Date(entry.at).toISOString(),
-  kind: entry.kind,
-  amount: entry.amount,
-  job_id: entry.jobId,
-  reference: entry.reference,
-  reason: entry.reason,
-  granted: entry.granted,
-  balance: entry.balance,
-  reserved: entry.reserved,
-  consumed: entry.consumed,
+  at: new Date(entry.at),
+  ...fieldsOf(entry, 'kind', 'amount', 'jobId', 'reference', 'reason'),
+  ...fieldsOf(entry, 'granted', 'balance', 'reserved', 'consumed'),
 })
 
 /** Without the ids of the provider. */
-const presentBilling = (account: BillingAccountRow | undefined) =>
-  account
-    ? {
-        payment_method: account.paymentMethod,
-        subscription_status: account.subscriptionStatus,
-        next_plan: account.nextPlan,
-        period_end: account.periodEnd?.toISOString() ?? null,
-        grace_until: account.graceUntil?.toISOString() ?? null,
-        enterprise_terms: account.enterpriseTerms && termsFields(account.enterpriseTerms),
-      }
-    : null
+const presentBilling = (account: BillingAccountRow) => ({
+  ...fieldsOf(
+    account,
+    'paymentMethod',
+    'subscriptionStatus',
+    'nextPlan',
+    'periodEnd',
+    'graceUntil',
+  ),
+  enterprise_terms: account.enterpriseTerms && termsFields(account.enterpriseTerms),
+})
 
 const presentPayment = (payment: PaymentRow) => ({ id: payment.id, ...paymentFields(payment) })
 
 const presentAuditEntry = (entry: AuditRow) => ({
-  id: entry.id,
-  at: entry.at.toISOString(),
-  actor_type: entry.actorType,
-  actor_id: entry.actorId,
-  actor_email: entry.actorEmail,
-  action: entry.action,
-  target: entry.target,
-  details: entry.details,
-  ip_address: entry.ipAddress,
+  ...fieldsOf(entry, 'id', 'at', 'action', 'target', 'details'),
+  ...fieldsOf(entry, 'actorType', 'actorId', 'actorEmail', 'ipAddress'),
 })
