@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MODES } from '../domain/job.ts'
 import { EVENT_TYPES, MAX_ADDED_ENDPOINTS } from '../domain/webhook.ts'
 import { webhookUrl } from '../http/try-on-body.ts'
+import { oneOf, shortText } from '../http/validation.ts'
 import { JobId } from '../jobs/present-job.ts'
 import type { EndpointRow, FailingReceiverRow } from '../platform/db/webhook-schema.ts'
 import type { UrlPolicy } from '../platform/net/public-url.ts'
@@ -17,9 +18,7 @@ const EndpointMode = z.enum(MODES, 'must be live, test or null').nullable().meta
 })
 
 const Events = z
-  .array(z.enum(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`), {
-    error: 'must be a list of event types',
-  })
+  .array(oneOf(EVENT_TYPES), 'must be a list of event types')
   .min(1, 'must have at least one event type')
   .transform((types) => EVENT_TYPES.filter((type) => types.includes(type)))
 
@@ -72,8 +71,7 @@ export const WebhookSecret = z
 
 export const TestEventRequest = z
   .object({
-    type: z
-      .enum(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`)
+    type: oneOf(EVENT_TYPES)
       .default('job.completed')
       .meta({ description: 'The type of the event.' }),
   })
@@ -91,12 +89,10 @@ const fieldsOf = (policy: UrlPolicy) => ({
   url: webhookUrl(policy).meta({
     description: 'The public http or https URL that receives the events.',
   }),
-  name: z
-    .string('must be a string')
-    .trim()
-    .min(1, 'must not be empty')
-    .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`)
-    .meta({ description: 'A name for the console.', examples: ['Order system'] }),
+  name: shortText(MAX_NAME_LENGTH).meta({
+    description: 'A name for the console.',
+    examples: ['Order system'],
+  }),
   events: Events.meta({
     description: 'The types of events that it receives.',
     override: {
@@ -133,9 +129,7 @@ export const changeSchema = (policy: UrlPolicy) =>
     .object(
       {
         ...fieldsOf(policy),
-        status: z
-          .enum(STATUSES, `must be one of ${STATUSES.join(', ')}`)
-          .meta({ description: 'Whether it receives events.' }),
+        status: oneOf(STATUSES).meta({ description: 'Whether it receives events.' }),
       },
       'The body must be a JSON object',
     )

@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts'
 import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { DEFAULT_ENDPOINT, EVENT_STATUSES, isDeliveryFinal } from '../domain/webhook.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
-import { validQuery } from '../http/validation.ts'
+import { oneOf, validQuery } from '../http/validation.ts'
 import { JobId, WebhookStatus } from '../jobs/present-job.ts'
 import type { WebhookAttemptRow } from '../platform/db/webhook-schema.ts'
 import { isEventId, isId } from '../platform/ids.ts'
@@ -46,8 +46,7 @@ const DeliveriesQuery = z.object({
       description:
         'Only deliveries to this webhook endpoint. `default`: to the default URL and the URLs of jobs.',
     }),
-  status: z
-    .enum(EVENT_STATUSES, `must be one of ${EVENT_STATUSES.join(', ')}`)
+  status: oneOf(EVENT_STATUSES)
     .optional()
     .meta({ description: 'Only deliveries with this status.' }),
   ...pageParameters,

@@ -65,7 +65,8 @@ export const webhookUrl = (policy: UrlPolicy) =>
     examples: ['https://shop.example/webhooks/try-on'],
   })
 
-const url = (expected: string, problemOf: (text: string) => string | null) =>
+/** A URL for which `problemOf` returns null. @param expected its type, for the message */
+export const url = (expected: string, problemOf: (text: string) => string | null) =>
   z.string({ error: required(expected) }).superRefine((text, context) => {
     const message = problemOf(text)
     if (message) context.addIssue({ code: 'custom', message })

@@ -1,11 +1,23 @@
 // Validation of requests with zod: bodies, query strings and headers.
 import { zValidator } from '@hono/zod-validator'
 import type { MiddlewareHandler } from 'hono'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError, invalid } from '../domain/errors.ts'
 import { MAX_BODY_BYTES } from '../domain/limits.ts'
 import { readRequestBody } from '../platform/net/read-limited.ts'
 import type { App, RequestContext } from './request-context.ts'
+
+/** One of these texts. */
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+/** A text of 1 to `max` characters, without the spaces around it. @param expected its type, for the message */
+export const shortText = (max: number, expected = 'a string') =>
+  z
+    .string(`must be ${expected}`)
+    .trim()
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
 
 /** Parses a value. @throws AppError that names each wrong field and the value that it expects */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, field?: string): T {

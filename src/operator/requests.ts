@@ -12,6 +12,8 @@ import {
 import { FREE_CREDITS, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { PageLimit } from '../http/pagination.ts'
+import { url } from '../http/try-on-body.ts'
+import { oneOf, shortText } from '../http/validation.ts'
 import { isId, type Prefix } from '../platform/ids.ts'
 import { urlProblem, type UrlPolicy } from '../platform/net/public-url.ts'
 import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
@@ -22,22 +24,10 @@ const MAX_RATE_LIMIT = 1_000_000
 const MAX_AMOUNT = 100_000_000_000
 const MAX_CREDIT_PRICE = 1_000_000
 
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, `must be one of ${values.join(', ')}`)
-
-const name = z
-  .string('must be a string')
-  .trim()
-  .min(1, 'must not be empty')
-  .max(100, 'must have at most 100 characters')
-  .regex(WITHOUT_CONTROL_CHARACTERS, 'must not contain control characters')
+const name = shortText(100).regex(WITHOUT_CONTROL_CHARACTERS, 'must not contain control characters')
 
 /** Shown verbatim to the organisation's members. */
-const reason = z
-  .string('must be a string or null')
-  .trim()
-  .min(1, 'must not be empty')
-  .max(500, 'must have at most 500 characters')
+const reason = shortText(500, 'a string or null')
 
 const whole = (min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`
@@ -47,13 +37,7 @@ const whole = (min: number, max: number) => {
 const flag = z.boolean('must be true or false')
 
 const webhookUrl = (policy: UrlPolicy) =>
-  z
-    .string('must be a string or null')
-    .superRefine((text, context) => {
-      const message = urlProblem(text, policy)
-      if (message) context.addIssue({ code: 'custom', message })
-    })
-    .nullable()
+  url('a string or null', (text) => urlProblem(text, policy)).nullable()
 
 const rateLimit = whole(1, MAX_RATE_LIMIT)
 
