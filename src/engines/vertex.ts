@@ -5,7 +5,7 @@ import { contentTypeOf } from '../domain/image.ts'
 import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub, type Explain, BaseUrl } from './provider-api.ts'
+import { callProvider, scrub, unavailable, type Explain, BaseUrl } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
@@ -104,17 +104,17 @@ async function inline(image: CheckedImage, scale: Scale | undefined) {
 const explain: Explain = ({ body }) => {
   const error = GoogleError.safeParse(body).data?.error
   if (!error) return undefined
-  const reason = [error.status, error.message].filter(Boolean).join(': ')
+  const explanation = unavailable(error.status, error.message)
   switch (error.status) {
     case 'INVALID_ARGUMENT':
       // Also the status of unsafe inputs, which only the message identifies.
       return /responsible ai|usage guidelines|safety/i.test(error.message ?? '')
-        ? { code: 'generation_rejected', retriable: false, reason }
-        : { code: 'generation_failed', retriable: true, reason }
+        ? { ...explanation, code: 'generation_rejected', retriable: false }
+        : { ...explanation, code: 'generation_failed' }
     case 'DEADLINE_EXCEEDED':
-      return { code: 'generation_timeout', retriable: true, reason }
+      return { ...explanation, code: 'generation_timeout' }
     default:
-      return { code: 'engine_unavailable', retriable: true, reason }
+      return explanation
   }
 }
 
