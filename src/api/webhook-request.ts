@@ -17,10 +17,7 @@ export const limitChanges = limitRoute<ApiApp & Admitted>(
  * Parses the JSON body, and names unknown fields in the Ignored-Fields header.
  * @throws AppError payload_too_large or validation_error
  */
-export async function readFields<T>(
-  c: ApiContext,
-  schema: z.ZodType<T> & { shape: object },
-): Promise<T> {
+export async function readFields<T>(c: ApiContext, schema: z.ZodType<T> & { shape: object }) {
   const value = await readJson(c.req.raw)
   const body = parse(schema, value)
   c.header('Ignored-Fields', ignoredFields(Object(value), schema.shape))

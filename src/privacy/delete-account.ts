@@ -50,9 +50,7 @@ export async function accountDeletionPlan(env: Env, userId: string): Promise<Acc
  * Schedules the deletion, ends all sessions and sends an email. Repeating it changes nothing.
  * @returns false when the user is the last owner of an organisation with other members
  */
-export async function scheduleAccountDeletion(
-  request: UserRequest & { baseUrl: string },
-): Promise<boolean> {
+export async function scheduleAccountDeletion(request: UserRequest & { baseUrl: string }) {
   const { env, actor, baseUrl } = request
   const { userId, email } = actor
   const db = database(env)

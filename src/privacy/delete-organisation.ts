@@ -74,9 +74,7 @@ export async function suspendScheduled(env: Env, organisationId: string): Promis
  * @returns `planEnds`: whether the plan ends with its period, which the deletion has caused
  * @throws AppError not_found, also once the grace period is over
  */
-export async function cancelOrganisationDeletion(
-  request: OrganisationRequest,
-): Promise<{ planEnds: boolean }> {
+export async function cancelOrganisationDeletion(request: OrganisationRequest) {
   const { env, organisationId } = request
   await requirePermission(request, 'administer')
   const db = database(env)

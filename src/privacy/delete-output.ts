@@ -15,9 +15,7 @@ import { clearPictures } from './job-retention.ts'
  * the permission `develop`, and for API keys.
  * @throws AppError not_found, job_not_found, forbidden or job_not_finished
  */
-export async function deleteOutput(
-  request: OrganisationRequest & { jobId: string },
-): Promise<void> {
+export async function deleteOutput(request: OrganisationRequest & { jobId: string }) {
   const { env, actor, organisationId, jobId } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
   const job = await findJob(env, jobId)

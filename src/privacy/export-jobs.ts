@@ -66,11 +66,7 @@ const detailsOf = ({ createdAfter, createdBefore, ...filter }: ListRequest['filt
     }).flatMap(([name, value]) => (value === undefined ? [] : [[snakeCase(name), value]])),
   )
 
-async function* pagesOf(
-  search: JobSearch,
-  names: Map<string, string>,
-  maxRows: number,
-): AsyncGenerator<Row[]> {
+async function* pagesOf(search: JobSearch, names: Map<string, string>, maxRows: number) {
   yield [Object.keys(COLUMNS)]
   let before: string | null = null
   let left = maxRows

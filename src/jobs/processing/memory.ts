@@ -62,24 +62,18 @@ export class MemoryBudget {
       if (each.holder.expiresAt <= now) this.#reservations.delete(each)
     }
     for (const reservation of this.#waiting) {
-      if (this.#used() + JOB_BYTES > this.#bytes) return
+      const used = this.#reservations.values().reduce((sum, { bytes }) => sum + bytes, 0)
+      if (used + JOB_BYTES > this.#bytes) return
       if (this.#hasOpen(reservation.holder.organisationId)) continue
       this.#waiting.delete(reservation)
       this.#reservations.add(reservation)
     }
   }
 
-  #used(): number {
-    let used = 0
-    for (const { bytes } of this.#reservations) used += bytes
-    return used
-  }
-
   #hasOpen(organisationId: string): boolean {
-    for (const each of this.#reservations) {
-      if (each.isOpen && each.holder.organisationId === organisationId) return true
-    }
-    return false
+    return this.#reservations
+      .values()
+      .some(({ isOpen, holder }) => isOpen && holder.organisationId === organisationId)
   }
 }
 

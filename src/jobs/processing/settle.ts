@@ -10,13 +10,6 @@ import { sendAll } from '../../platform/queues/batches.ts'
 import { deletePictures } from '../pictures.ts'
 import { deleteInputs } from './inputs.ts'
 
-/** Jobs of one organisation that one transaction has ended. */
-interface Ended {
-  jobs: JobRow[]
-  /** Their events of added endpoints. */
-  addedEventIds: string[]
-}
-
 /**
  * Settles a job that has been processed, and deletes its pictures unless they are its output.
  * @param before the job before its end, which shows the copies that may be stored
@@ -47,9 +40,11 @@ export async function settleProcessed(
 
 /**
  * Settles credits and webhooks, and counts the ends. Call it once, where the status changes.
+ * @param ended the jobs of one organisation that one transaction has ended, and their events of added endpoints
  * @throws when a step failed; `settleAgain` completes it
  */
-export async function settle(env: Env, { jobs, addedEventIds }: Ended): Promise<void> {
+export async function settle(env: Env, ended: { jobs: JobRow[]; addedEventIds: string[] }) {
+  const { jobs, addedEventIds } = ended
   for (const { mode, status, errorCode, engine, durationMs, organisationId } of jobs)
     record(env, 'job', { mode, status, errorCode, engine }, durationMs ?? 0, organisationId)
   await settleAgain(env, jobs, addedEventIds)

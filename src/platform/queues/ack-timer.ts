@@ -14,9 +14,7 @@ export class AckTimer {
   }
 
   /** Resolves when the message has to be acknowledged while the work continues. */
-  get expired(): Promise<void> {
-    return this.#expired.promise
-  }
+  readonly expired = this.#expired.promise
 
   /**
    * Starts the timer. Without it, the message is acknowledged when the work ends.

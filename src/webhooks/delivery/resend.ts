@@ -22,9 +22,7 @@ const RESENT_PER_SECOND = 10
  * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
  * @throws AppError not_found
  */
-export async function resendEvent(
-  request: OrganisationRequest & { eventId: string },
-): Promise<boolean> {
+export async function resendEvent(request: OrganisationRequest & { eventId: string }) {
   const { env, actor, organisationId, eventId } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
   const limits = { workspaceIds, mode: limitedModeOf(actor) }

@@ -53,9 +53,7 @@ async function createFromOrganisation(env: Env, organisationId: string) {
  * Creates the default endpoint of a new organisation. For operators.
  * @returns its secret in plain text
  */
-export async function createDefaultEndpoint(
-  request: OrganisationRequest & { url: string | null },
-): Promise<string> {
+export async function createDefaultEndpoint(request: OrganisationRequest & { url: string | null }) {
   const { env, actor, organisationId, url } = request
   requireOperator(actor)
   const { secret, stored } = await createSecret(env, organisationId)
