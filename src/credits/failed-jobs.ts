@@ -1,10 +1,10 @@
 // Counts the live jobs of an organisation that failed at an engine which charges for each start, in a UTC hour.
 // They cost the customer nothing, so that without a limit they would cost the operator without end.
+import { HOUR_MS } from '../domain/limits.ts'
 import { log } from '../platform/log.ts'
 
 /** Failed jobs in an hour, after which submissions in live mode are rejected until its end. */
 export const MAX_FAILED_PER_HOUR = 120
-const HOUR_MS = 60 * 60_000
 /** The storage key. */
 const FAILED_JOBS = 'failed-jobs'
 

@@ -2,7 +2,7 @@
 // batch costs one row written. Contains no query values and no IP addresses; of bodies only the redacted ones of
 // rejected submissions.
 import type { Mode } from '../domain/job.ts'
-import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+import { DAY_MS, HOUR_MS, RETENTION_DAYS } from '../domain/limits.ts'
 import { firstRow } from './first-row.ts'
 
 /** The maximum length of all lines, in UTF-16 code units. Older batches are deleted. */
@@ -16,7 +16,6 @@ const MAX_READ_LENGTH = 1_000_000
 const MAX_READ_BATCHES = 4_000
 /** The storage key of the number of requests with unknown keys in the current hour. */
 const UNKNOWN_KEYS = 'unknown-keys-logged'
-const HOUR_MS = 60 * 60_000
 /** Ids of batches are instants in this unit, so that they can be deleted by age through the primary key. */
 const IDS_PER_MS = 1_000
 

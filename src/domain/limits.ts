@@ -19,7 +19,8 @@ export const UPLOAD_GRACE_MS = 60 * 60_000
 export const MAX_WAIT_SECONDS = 30
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60_000
 export const WEBHOOK_TIMEOUT_MS = 15_000
-export const DAY_MS = 24 * 60 * 60_000
+export const HOUR_MS = 60 * 60_000
+export const DAY_MS = 24 * HOUR_MS
 export const MIN_RETENTION_DAYS = 1
 export const MAX_RETENTION_DAYS = 365
 /** How long each kind of data is stored, days; docs/retention.md explains the table. */

@@ -2,13 +2,13 @@
 // stops after a fixed number of rows, so that a run costs little with any number of jobs.
 import { sql } from 'drizzle-orm'
 import type { JobErrorCode } from '../../domain/job.ts'
+import { HOUR_MS } from '../../domain/limits.ts'
 import { listed, forEachShard } from '../../platform/db/database.ts'
 import { SWEEP_AGAIN_AFTER_MS } from '../../platform/db/due.ts'
 import { IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
 import { webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 
-const HOUR_MS = 60 * 60_000
 /** Work that has been due for longer waits too long. */
 const MAX_WAIT_MS = 10 * 60_000
 /** The latest rows of the hour that are read in each shard. */

@@ -55,10 +55,8 @@ interface GroupOfJobs {
 }
 
 /** Adds a group of jobs with the same outcome, rounded duration and API key. */
-export function addGroup(
-  counts: JobCounts,
-  { outcome, durationMs, apiKeyId, count }: GroupOfJobs,
-): void {
+export function addGroup(counts: JobCounts, group: GroupOfJobs): void {
+  const { outcome, durationMs, apiKeyId, count } = group
   const isFailure = outcome !== 'completed' && outcome !== 'other'
   const outcomes = { ...noOutcomes(), [isFailure ? 'failed' : outcome]: count }
   addCounts(counts, {

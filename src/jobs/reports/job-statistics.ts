@@ -9,10 +9,8 @@ import { jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 import { JOB_ERROR_CODES, type Mode } from '../../domain/job.ts'
-import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
+import { DAY_MS, HOUR_MS, RETENTION_DAYS } from '../../domain/limits.ts'
 import { addCounts, addGroup, GROUPED, noJobs, percentileOf, type JobCounts } from './job-counts.ts'
-
-const HOUR_MS = DAY_MS / 24
 
 /** The ranges of the statistics and the periods that they are divided into. */
 export const STATISTICS_RANGES = {
