@@ -105,7 +105,11 @@ export function requireAdmitted<T>(
     c.header('Retry-After', String(result.quota.resetSeconds))
   }
   if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
-  if (result.rejection === 'insufficient_credits') throw insufficientCredits(baseUrlOf(c))
+  if (result.rejection === 'insufficient_credits') {
+    // The balance can be negative, so the message does not contain it.
+    const text = `There are no credits left. Buy credits at ${baseUrlOf(c)}${BILLING_PATH} and submit the job again.`
+    throw new AppError(result.rejection, text)
+  }
   if (result.rejection === 'read_only_key') throw new AppError('forbidden', READ_ONLY)
   if (result.rejection === 'credit_limit_reached') {
     const { creditLimit } = result
@@ -127,13 +131,6 @@ export function scopeOf(c: AdmittedContext): OrganisationRequest {
   const actor = { type: 'api_key', keyHash, mode, workspaceIds, ipAddress } as const
   return { env: c.env, actor, organisationId }
 }
-
-/** The balance can be negative, so the message does not contain it. */
-const insufficientCredits = (baseUrl: string) =>
-  new AppError(
-    'insufficient_credits',
-    `There are no credits left. Buy credits at ${baseUrl}${BILLING_PATH} and submit the job again.`,
-  )
 
 const BYTES_PER_MB = 1_000_000
 

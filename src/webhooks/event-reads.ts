@@ -15,7 +15,7 @@ import {
 import { limitedModeOf } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
-import { recreateRequest, type RequestSource } from './delivery/request.ts'
+import { recreateRequest } from './delivery/request.ts'
 import { missingEndpointOf } from './endpoints/default-endpoint.ts'
 import { selectEndpointOf } from './endpoints/endpoint-store.ts'
 
@@ -42,17 +42,20 @@ export const eventsOf = (
     .orderBy(desc(webhookEvents.id))
     .limit(limit)
 
+/** An event, only of a job in these workspaces and of this mode if they are given. */
+interface EventKey {
+  eventId: string
+  workspaceIds?: WorkspaceIds
+  mode?: Mode | undefined
+}
+
 /** One event. */
-export async function findEvent(
+export const findEvent = (
   env: Env,
   organisationId: string,
-  {
-    eventId,
-    workspaceIds,
-    mode,
-  }: { eventId: string; workspaceIds?: WorkspaceIds; mode?: Mode | undefined },
-): Promise<WebhookEventRow | undefined> {
-  const [event] = await jobsDatabase(env, organisationId)
+  { eventId, workspaceIds, mode }: EventKey,
+) =>
+  jobsDatabase(env, organisationId)
     .select()
     .from(webhookEvents)
     .where(
@@ -64,16 +67,11 @@ export async function findEvent(
           sql`${mode} = (select ${jobs.mode} from ${jobs} where ${jobs.id} = ${webhookEvents.jobId})`,
       ),
     )
-  return event
-}
+    .get()
 
 /** One event, and what its requests are created from. */
-async function findSource(
-  env: Env,
-  organisationId: string,
-  options: { eventId: string; workspaceIds?: WorkspaceIds },
-): Promise<RequestSource | undefined> {
-  const event = await findEvent(env, organisationId, options)
+async function findSource(env: Env, organisationId: string, key: EventKey) {
+  const event = await findEvent(env, organisationId, key)
   if (!event) return undefined
   const db = jobsDatabase(env, organisationId)
   const [[job], [endpoint]] = await db.batch([

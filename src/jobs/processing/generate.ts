@@ -84,10 +84,8 @@ export async function loadOutput(env: Env, job: Readonly<JobRow>) {
   return image && { engine: image.engine ?? job.engine, image }
 }
 
-async function poll(
-  { env, job, memory, ackTimer, engines }: Context,
-  engine: Engine | undefined,
-): Promise<Progress> {
+async function poll(context: Context, engine: Engine | undefined): Promise<Progress> {
+  const { env, job, memory, ackTimer, engines } = context
   const handle = job.row.engineHandle
   if (!engine?.poll || handle === null) {
     throw new JobFailure('engine_unavailable', `${job.row.engine} is no longer configured`, {

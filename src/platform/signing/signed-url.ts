@@ -117,12 +117,7 @@ function checkUploadUrl(
 }
 
 /** The error of a link, or null when it is valid. */
-export function checkLink(
-  env: Env,
-  key: string,
-  expires: string,
-  signature: string,
-): 'invalid_signature' | 'url_expired' | null {
+export function checkLink(env: Env, key: string, expires: string, signature: string) {
   if (!verify(env, 'link', `${key}\n${expires}`, signature)) return 'invalid_signature'
   return Number(expires) * 1_000 < Date.now() ? 'url_expired' : null
 }

@@ -38,20 +38,15 @@ export const hasEndpoint = (organisationId: string, endpointId: SQLWrapper) =>
       and ${webhookEndpoints.id} = ${endpointId}))`
 
 /** The endpoints of an organisation: the default one first, if it is stored, then the oldest. */
-export const endpointsOf = (env: Env, organisationId: string): Promise<EndpointRow[]> =>
+export const endpointsOf = (env: Env, organisationId: string) =>
   jobsDatabase(env, organisationId)
     .select()
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.organisationId, organisationId))
     .orderBy(asc(webhookEndpoints.id)) // `default` is before `we_…`
 
-export async function findEndpoint(env: Env, key: Key): Promise<EndpointRow | undefined> {
-  const [row] = await jobsDatabase(env, key.organisationId)
-    .select()
-    .from(webhookEndpoints)
-    .where(isEndpoint(key))
-  return row
-}
+export const findEndpoint = (env: Env, key: Key) =>
+  jobsDatabase(env, key.organisationId).select().from(webhookEndpoints).where(isEndpoint(key)).get()
 
 /**
  * Inserts an added endpoint. A repetition with the same id changes nothing.

@@ -73,7 +73,7 @@ export async function claimReport(env: Env, receiver: Receiver) {
   const now = new Date()
   const since = new Date(now.getTime() - REPORTED_AFTER_MS)
   if (row.failingSince > since) return
-  const [reported] = await jobsDatabase(env, receiver.organisationId)
+  return jobsDatabase(env, receiver.organisationId)
     .update(failingReceivers)
     .set({ reportedAt: now })
     .where(
@@ -86,7 +86,7 @@ export async function claimReport(env: Env, receiver: Receiver) {
       ),
     )
     .returning()
-  return reported
+    .get()
 }
 
 /**
