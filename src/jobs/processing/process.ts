@@ -37,11 +37,6 @@ export type ProcessResult = { done: true } | { done: false; retryAfterSeconds: n
 
 const DONE: ProcessResult = { done: true }
 
-/** A live job's message is acknowledged after this time, and its work continues without it, ms. */
-const ACK_AFTER_MS = 2_000
-/** Used instead while another job of the organisation is slow: this job is probably slow too, ms. */
-const ACK_NEXT_AFTER_MS = 250
-
 /** The maximum numbers of live jobs that one isolate processes at a time. */
 const MAX_JOBS_PER_ORGANISATION = 4
 const MAX_LIVE_JOBS = 16
@@ -71,8 +66,7 @@ export async function processJob({
   try {
     // Waits before the claim, so that lease and deadline have not started.
     await slots.start(slot, async () => (await standingOf(env, organisationId)).isPaying)
-    const ackAfterMs = slots.hasSlow(organisationId) ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
-    ackTimer.start(ackAfterMs, () => slots.acknowledged(slot))
+    ackTimer.start(slots.hasSlow(organisationId), () => slots.acknowledged(slot))
     const result = await claimAndProcess(env, message, ackTimer, slot)
     ackTimer.stop()
     if (result.done || !ackTimer.isExpired) return result

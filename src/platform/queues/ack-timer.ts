@@ -2,6 +2,11 @@
 // queue_consumer_no_wait_for_wait_until ends the batch when the handler returns, so the work continues
 // in `waitUntil` and does not delay other messages. If the work is killed, the sweep requeues it.
 
+/** A message is acknowledged after this time, and its work continues without it, ms. */
+const ACK_AFTER_MS = 2_000
+/** Used instead while other work of the organisation is slow: this work is probably slow too, ms. */
+const ACK_NEXT_AFTER_MS = 250
+
 /** The timer of one message. Work may take 15 minutes before the acknowledgement and 30 s after it. */
 export class AckTimer {
   readonly #expired = Promise.withResolvers<void>()
@@ -18,9 +23,11 @@ export class AckTimer {
 
   /**
    * Starts the timer. Without it, the message is acknowledged when the work ends.
-   * @param onExpired called when the work takes longer than `ms`
+   * @param hasSlow whether other work of the organisation is slow
+   * @param onExpired called when the message is acknowledged before the work has ended
    */
-  start(ms: number, onExpired: () => void = () => {}): void {
+  start(hasSlow: boolean, onExpired: () => void): void {
+    const ms = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
     this.#timer = setTimeout(() => {
       if (this.#isHeld) return
       this.#isExpired = true

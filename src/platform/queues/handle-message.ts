@@ -74,22 +74,21 @@ async function consumeMessage(
   { consume, queue, message, env }: Delivery,
   ackTimer: AckTimer,
 ): Promise<Outcome> {
-  const retry = (delaySeconds: number): Outcome => {
-    message.retry({ delaySeconds })
-    const isLast = message.attempts > (MAX_RETRIES[queue] ?? DEFAULT_MAX_RETRIES)
-    return isLast ? 'dead' : 'retried'
-  }
+  let delaySeconds: number | void
   try {
-    const delaySeconds = await consume(env, message.body, ackTimer)
-    ackTimer.stop()
-    if (ackTimer.isExpired) return 'acked'
-    if (delaySeconds !== undefined) return retry(delaySeconds)
+    delaySeconds = await consume(env, message.body, ackTimer)
+  } catch (error) {
+    log.error('message failed', error, { queue, attempt: message.attempts })
+    delaySeconds = Math.min(2 ** message.attempts, 60)
+  }
+  ackTimer.stop()
+  // After a failure, the sweep sends another message.
+  if (ackTimer.isExpired) return 'acked'
+  if (delaySeconds === undefined) {
     message.ack()
     return 'acked'
-  } catch (error) {
-    ackTimer.stop()
-    log.error('message failed', error, { queue, attempt: message.attempts })
-    if (ackTimer.isExpired) return 'acked' // the sweep sends another message
-    return retry(Math.min(2 ** message.attempts, 60))
   }
+  message.retry({ delaySeconds })
+  const isLast = message.attempts > (MAX_RETRIES[queue] ?? DEFAULT_MAX_RETRIES)
+  return isLast ? 'dead' : 'retried'
 }

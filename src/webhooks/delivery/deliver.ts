@@ -25,11 +25,6 @@ const DISABLING_RETRIES = 3
 /** The longest delay of a queue, 12 hours. The sweep requeues events that are due later. */
 const MAX_DELAY_SECONDS = 43_200
 
-/** A message is acknowledged after this time, and its attempt continues without it. */
-const ACK_AFTER_MS = 2_000
-/** Used instead while another delivery of the organisation is slow. */
-const ACK_NEXT_AFTER_MS = 250
-
 export const EventMessage = z.object({
   eventId: z.string(),
   /** For the log. */
@@ -127,8 +122,7 @@ async function enqueue(env: Env, message: EventMessage, delaySeconds: number): P
 async function withAckTimer(ackTimer: AckTimer, receiver: Receiver, attempt: () => Promise<void>) {
   let slow: ReturnType<SlowDeliveries['add']> | undefined
   const hasSlow = slowDeliveries.hasSlow(receiver.organisationId)
-  const ackAfterMs = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
-  ackTimer.start(ackAfterMs, () => (slow = slowDeliveries.add(receiver)))
+  ackTimer.start(hasSlow, () => (slow = slowDeliveries.add(receiver)))
   try {
     await attempt()
   } finally {
