@@ -11,10 +11,9 @@ import { listJobRows } from '../jobs/reports/job-lists.ts'
 import { listApiKeys } from '../organisations/api-keys.ts'
 import { auditInsert, listAuditEntries } from '../organisations/audit-log.ts'
 import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
-import { readTeam, type Member } from '../organisations/members.ts'
+import { readTeam } from '../organisations/members.ts'
 import { findOrganisation } from '../organisations/organisations.ts'
 import { presentWorkspace } from '../organisations/workspaces.ts'
-import type { InvitationRow } from '../platform/db/auth-schema.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type {
   ApiKeyRow,
@@ -23,7 +22,7 @@ import type {
   OrganisationRow,
   WorkspaceRow,
 } from '../platform/db/schema.ts'
-import type { EndpointRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import type { WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import { linksFrom, type LinkTo } from '../platform/signing/signed-url.ts'
 import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
@@ -70,10 +69,17 @@ async function* documentOf(
       ...presentWorkspace(workspace),
       monthly_credits: workspace.monthlyCredits,
     })),
-    members: members.map(presentMember),
-    invitations: invitations.map(presentInvitation),
+    members: members.map((member) =>
+      fieldsOf(member, 'userId', 'email', 'role', 'workspaceIds', 'createdAt'),
+    ),
+    invitations: invitations.map((invitation) =>
+      fieldsOf(invitation, 'id', 'email', 'role', 'workspaceIds', 'createdAt', 'expiresAt'),
+    ),
     api_keys: (await listApiKeys(request)).map(presentApiKey),
-    webhook_endpoints: added.map(presentEndpoint),
+    // Without their secrets.
+    webhook_endpoints: added.map((endpoint) =>
+      fieldsOf(endpoint, 'id', 'name', 'url', 'types', 'mode', 'enabled', 'createdAt'),
+    ),
     billing: account ? presentBilling(account) : null,
   }
   yield JSON.stringify(header, null, 2).slice(0, -2)
@@ -100,7 +106,8 @@ async function* documentOf(
   yield* arrayOf<PaymentRow>('payments', {
     limit,
     read: (page) => paymentsOf(env, id, page),
-    present: (payments) => payments.map(presentPayment),
+    present: (payments) =>
+      payments.map((payment) => ({ id: payment.id, ...paymentFields(payment) })),
   })
   yield* arrayOf<AuditRow>('audit_log', {
     limit,
@@ -127,20 +134,10 @@ async function presentEvents(env: Env, organisationId: string, events: WebhookEv
   }))
 }
 
-const presentMember = (member: Member) =>
-  fieldsOf(member, 'userId', 'email', 'role', 'workspaceIds', 'createdAt')
-
-const presentInvitation = (invitation: InvitationRow) =>
-  fieldsOf(invitation, 'id', 'email', 'role', 'workspaceIds', 'createdAt', 'expiresAt')
-
 const presentApiKey = (key: ApiKeyRow) => ({
   ...fieldsOf(key, 'id', 'name', 'mode', 'lastFour', 'access', 'workspaceId', 'monthlyCredits'),
   ...fieldsOf(key, 'createdBy', 'createdAt', 'revokedAt', 'lastUsedAt'),
 })
-
-/** Without its secret. */
-const presentEndpoint = (endpoint: EndpointRow) =>
-  fieldsOf(endpoint, 'id', 'name', 'url', 'types', 'mode', 'enabled', 'createdAt')
 
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
   ...presentListedJob(linkTo, job),
@@ -166,8 +163,6 @@ const presentBilling = (account: BillingAccountRow) => ({
   ),
   enterprise_terms: account.enterpriseTerms && termsFields(account.enterpriseTerms),
 })
-
-const presentPayment = (payment: PaymentRow) => ({ id: payment.id, ...paymentFields(payment) })
 
 const presentAuditEntry = (entry: AuditRow) => ({
   ...fieldsOf(entry, 'id', 'at', 'action', 'target', 'details'),
