@@ -59,33 +59,33 @@ const FLUX_PROMPT =
 export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scale?: Scale): Engine {
   const model = settings.WORKERS_AI_MODEL
 
-  async function run(input: Record<string, unknown>): Promise<unknown> {
+  async function run<Result>(schema: z.ZodType<Result>, input: Record<string, unknown>) {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     // Older runtimes ignore the signal, so the call also races against a timeout.
     const timeout = new Promise<never>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason)),
     )
+    let result: unknown
     try {
-      return await Promise.race([ai.run(model, input, { signal }), timeout])
+      result = await Promise.race([ai.run(model, input, { signal }), timeout])
     } catch (error) {
       throw bindingError(error)
     }
+    const parsed = schema.safeParse(result)
+    if (!parsed.success) throw ambiguous('unexpected result')
+    return parsed.data
   }
 
   async function tryOn({ model: person, garment }: EngineInput): Promise<Progress> {
     const [personUrl, garmentUrl] = await Promise.all([person.url(), garment.url()])
-    const parsed = TryOnResult.safeParse(
-      await run({
-        // URLs, because the gateway drops large data URIs.
-        person_image: personUrl,
-        garment_images: [garmentUrl],
-        output_format: 'jpg',
-        output_quality: 95,
-        preserve_input_size: true,
-      }),
-    )
-    if (!parsed.success) throw ambiguous('unexpected result')
-    const { state, result } = parsed.data
+    const { state, result } = await run(TryOnResult, {
+      // URLs, because the gateway drops large data URIs.
+      person_image: personUrl,
+      garment_images: [garmentUrl],
+      output_format: 'jpg',
+      output_quality: 95,
+      preserve_input_size: true,
+    })
     if (!result) throw failed(`ended in state ${scrub(state ?? 'unknown')} without a picture`)
     return download(result.image)
   }
@@ -93,13 +93,9 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
   async function flux(input: EngineInput): Promise<Progress> {
     const form = await fluxForm(input, scale)
     const request = new Response(form)
-    const parsed = FluxResult.safeParse(
-      await run({
-        multipart: { body: request.body, contentType: request.headers.get('content-type') },
-      }),
-    )
-    if (!parsed.success) throw ambiguous('unexpected result')
-    return { done: true, image: decodeOutput('workers-ai', parsed.data.image) }
+    const contentType = request.headers.get('content-type')
+    const { image } = await run(FluxResult, { multipart: { body: request.body, contentType } })
+    return { done: true, image: decodeOutput('workers-ai', image) }
   }
 
   return {
