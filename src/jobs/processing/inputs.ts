@@ -2,7 +2,7 @@
 // and engines that need URLs, use the input copy, which is deleted when the job ends.
 import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
-import type { ImageFile } from '../../domain/image.ts'
+import type { ImageFile, ImageFormat } from '../../domain/image.ts'
 import { isSampleUrl } from '../../domain/samples.ts'
 import type { CheckedImage } from '../../engines/engine.ts'
 import { checkImage, fetchImage, type Role } from './fetch-image.ts'
@@ -63,14 +63,15 @@ async function inputOf(env: Env, job: Readonly<JobRow>, memory: JobMemory, role:
   const uploaded = uploadKeyOf(env, { baseUrl, organisationId }, url)
   const isSample = isSampleUrl(baseUrl, url)
   if (mayHaveCopies(job) || uploaded || isSample) await beforeBody()
-  const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
+  const keyOf = (format: ImageFormat) => inputKey(job.id, role, format)
+  const copy = mayHaveCopies(job) ? await loadPicture(env, keyOf) : null
   const load = () => {
     if (uploaded) return readUpload(env, role, uploaded)
     if (isSample) return readSample(env, role, url)
     return fetchImage(role, url, urlPolicy(env, [job.baseUrl]), { organisationId, beforeBody })
   }
   const picture = copy ?? (await load())
-  const key = inputKey(job.id, role, picture.format)
+  const key = keyOf(picture.format)
 
   let stored: Promise<void> | undefined = copy ? Promise.resolve() : undefined
   const storeCopy = () => {
@@ -112,6 +113,3 @@ async function readSample(env: Env, role: Role, url: string): Promise<ImageFile>
   if (!response.ok) throw new Error(`the sample ${url} is missing: ${response.status}`)
   return checkImage(role, new Uint8Array(await response.arrayBuffer()))
 }
-
-const copyOf = (env: Env, job: Readonly<JobRow>, role: Role): Promise<ImageFile | null> =>
-  loadPicture(env, (format) => inputKey(job.id, role, format))

@@ -23,39 +23,35 @@ export const LISTED = {
 }
 export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
-interface Conditions {
-  byWorkspace: boolean
-  byStatus: 'finished' | 'unfinished' | undefined
-  hasFirst: boolean
-  hasEnd: boolean
-  limit: number
-}
-
 /**
  * The query for a combination of conditions. Ids sort by time, so a range of time is a range of ids.
  * Each combination has its own index, except that pending and processing jobs share the index of
  * unfinished jobs. The limit is part of the SQL: SQLite plans a statement again for
  * each value that is bound to LIMIT, which costs 50 µs per page and 5 % of the throughput.
+ * @param given the names of the values to compare with
+ * @param hasEnded whether jobs with the status have ended
  */
-const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Conditions) =>
-  preparedQuery((db) =>
+const listQuery = (given: readonly string[], hasEnded: boolean, limit: number) => {
+  const has = (name: string) => given.includes(name)
+  return preparedQuery((db) =>
     db
       .select(LISTED)
       .from(jobs)
       .where(
         and(
           eq(jobs.organisationId, sql.placeholder('organisationId')),
-          byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
-          byStatus && { finished: IS_FINAL, unfinished: IS_IN_SWEEP_INDEX }[byStatus],
-          byStatus && eq(jobs.status, sql.placeholder('status')),
-          hasFirst ? gte(jobs.id, sql.placeholder('firstId')) : undefined,
-          hasEnd ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
+          has('workspaceId') ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
+          has('status') ? (hasEnded ? IS_FINAL : IS_IN_SWEEP_INDEX) : undefined,
+          has('status') ? eq(jobs.status, sql.placeholder('status')) : undefined,
+          has('firstId') ? gte(jobs.id, sql.placeholder('firstId')) : undefined,
+          has('beforeId') ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
         ),
       )
       // Drizzle would bind the number that its `limit` gets.
       .orderBy(sql`${desc(jobs.id)} limit ${sql.raw(String(limit))}`)
       .prepare(),
   )
+}
 
 const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 
@@ -79,17 +75,12 @@ export async function listJobs({
   const firstId = createdAfter && firstIdSince('job', createdAfter.getTime())
   // The last job of a previous page is in the range itself.
   const beforeId = pageEnd ?? (createdBefore && firstIdSince('job', createdBefore.getTime()))
-  const conditions = {
-    byWorkspace: workspaceId !== undefined,
-    byStatus: status && (isFinal(status) ? ('finished' as const) : ('unfinished' as const)),
-    hasFirst: firstId !== undefined,
-    hasEnd: beforeId !== undefined,
-    limit,
-  }
-  const key = Object.values(conditions).join()
-  let query = listQueries.get(key)
-  if (!query) listQueries.set(key, (query = listQuery(conditions)))
   const values = { organisationId, workspaceId, status, firstId, beforeId }
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name))
+  const hasEnded = status !== undefined && isFinal(status)
+  const key = [...given, hasEnded, limit].join()
+  let query = listQueries.get(key)
+  if (!query) listQueries.set(key, (query = listQuery(given, hasEnded, limit)))
   return query(jobsBinding(env, organisationId)).all(values)
 }
 

@@ -23,17 +23,14 @@ export function firstHeaders(headers: Headers): [string, string][] {
 /** The first `STORED_BODY_BYTES` of a body as text; null when it has none. */
 export async function firstBytes(response: Response): Promise<string | null> {
   if (!response.body) return null
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   const bytes = new Uint8Array(STORED_BODY_BYTES)
   let length = 0
-  while (length < STORED_BODY_BYTES) {
-    const { done, value } = await reader.read()
-    if (done) break
-    const part = value.subarray(0, STORED_BODY_BYTES - length)
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    const part = chunk.subarray(0, STORED_BODY_BYTES - length)
     bytes.set(part, length)
     length += part.byteLength
+    if (length === STORED_BODY_BYTES) break // leaving the loop cancels the body
   }
-  await reader.cancel()
   return textWithin(STORED_BODY_BYTES, bytes.subarray(0, length))
 }
 
