@@ -36,6 +36,14 @@ export interface Engine {
   cancel?(handle: string): Promise<void>
 }
 
+/** Nothing was started and nothing is charged: another attempt or engine may succeed. */
+export const refused = (reason: string, retryAfterSeconds?: number): JobFailure =>
+  new JobFailure('engine_unavailable', reason, {
+    retriable: true,
+    work: 'refused',
+    retryAfterSeconds,
+  })
+
 /** The handle of work that is polled by its id. */
 export const IdHandle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
 export type IdHandle = z.infer<typeof IdHandle>

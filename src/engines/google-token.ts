@@ -3,7 +3,7 @@
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { parseJson } from './engine.ts'
+import { parseJson, refused } from './engine.ts'
 import { callProvider, BaseUrl } from './provider-api.ts'
 
 /** The JSON key file of a service account, as downloaded from Google Cloud. */
@@ -66,11 +66,7 @@ async function exchange(account: ServiceAccount) {
   } catch (error) {
     if (!(error instanceof JobFailure)) throw error
     // Without a token no work was requested, so a failed exchange costs nothing.
-    throw new JobFailure('engine_unavailable', error.message, {
-      retriable: true,
-      work: 'refused',
-      retryAfterSeconds: error.retryAfterSeconds,
-    })
+    throw refused(error.message, error.retryAfterSeconds)
   }
 }
 
@@ -90,9 +86,6 @@ async function assertion(account: ServiceAccount): Promise<string> {
       .sign(key)
   } catch {
     // Omits the cause, since its message may contain the key.
-    throw new JobFailure('engine_unavailable', 'google token: the private key cannot be used', {
-      retriable: true,
-      work: 'refused',
-    })
+    throw refused('google token: the private key cannot be used')
   }
 }

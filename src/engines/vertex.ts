@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import { contentTypeOf } from '../domain/image.ts'
-import type { CheckedImage, Engine } from './engine.ts'
+import { refused, type CheckedImage, type Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
 import { callProvider, scrub, unavailable, type Explain, BaseUrl } from './provider-api.ts'
@@ -91,12 +91,12 @@ async function inline(image: CheckedImage, scale: Scale | undefined) {
   if (image.format !== 'webp' && image.bytes.byteLength <= MAX_INLINE_BYTES) {
     return { bytesBase64Encoded: image.bytes.toBase64(), mimeType: contentTypeOf(image.format) }
   }
-  if (!scale) throw unsuitable('WebP and images above 7 MB need the [images] binding')
+  if (!scale) throw refused('vertex: WebP and images above 7 MB need the [images] binding')
   let bytes: Uint8Array
   try {
     bytes = await (await scale(image.bytes, MAX_INLINE_SIDE)).bytes()
   } catch {
-    throw unsuitable('an image could not be scaled')
+    throw refused('vertex: an image could not be scaled')
   }
   return { bytesBase64Encoded: bytes.toBase64(), mimeType: 'image/jpeg' }
 }
@@ -122,6 +122,3 @@ const rejected = (reason: string | null | undefined) =>
   new JobFailure('generation_rejected', `vertex filtered: ${scrub(reason ?? 'no reason given')}`, {
     work: 'over',
   })
-
-const unsuitable = (reason: string) =>
-  new JobFailure('engine_unavailable', `vertex: ${reason}`, { retriable: true, work: 'refused' })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
-import { parseHandle, type Engine, type EngineInput, type Progress } from './engine.ts'
+import { parseHandle, refused, type Engine, type EngineInput, type Progress } from './engine.ts'
 import { decodeOutput, fetchOutput } from './output.ts'
 import { scrub, type JobError } from './provider-api.ts'
 import type { Scale } from './scale.ts'
@@ -122,14 +122,15 @@ async function download(image: string): Promise<Progress> {
 }
 
 async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise<FormData> {
-  if (!scale) throw refused('a FLUX.2 model needs the [images] binding to scale its inputs')
+  if (!scale)
+    throw refused('workers-ai: a FLUX.2 model needs the [images] binding to scale its inputs')
   let person: Blob
   let clothes: Blob
   try {
     person = await scale(model.bytes, MAX_REFERENCE_SIDE)
     clothes = await scale(garment.bytes, MAX_REFERENCE_SIDE)
   } catch {
-    throw refused('the images could not be scaled')
+    throw refused('workers-ai: the images could not be scaled')
   }
   const form = new FormData()
   form.append('prompt', FLUX_PROMPT)
@@ -145,7 +146,7 @@ async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise
 function outputSize(person: Uint8Array): { width: number; height: number } {
   const format = detectFormat(person)
   const size = format && dimensions(person, format)
-  if (!size) throw refused('the scaled image is not valid')
+  if (!size) throw refused('workers-ai: the scaled image is not valid')
   const factor = OUTPUT_SIDE / Math.max(size.width, size.height)
   const side = (pixels: number) =>
     Math.max(MIN_OUTPUT_SIDE, Math.round((pixels * factor) / 16) * 16)
@@ -186,5 +187,4 @@ const failure =
     new JobFailure(code, `workers-ai: ${reason}`, { retriable: true, work })
 
 const ambiguous = failure('engine_unavailable', 'ambiguous')
-const refused = failure('engine_unavailable', 'refused')
 const failed = failure('generation_failed', 'over')
