@@ -83,8 +83,7 @@ export async function takeSweptJobs(page: {
         id: jobs.id,
         mode: jobs.mode,
         organisationId: jobs.organisationId,
-        status: jobs.status,
-        createdAt: jobs.createdAt,
+        isQueued: sql`${isQueued}`.mapWith(Boolean).as('is_queued'),
       }),
     // Removes finished jobs from the index: see IS_UNFINISHED.
     db
@@ -92,9 +91,7 @@ export async function takeSweptJobs(page: {
       .set({ sweepAt: NO_SWEEP })
       .where(inArray(jobs.id, unfinished(IS_FINAL, limit))),
   ])
-  const isWaiting = ({ status, mode, createdAt }: (typeof taken)[number]) =>
-    status === 'pending' && queued.includes(mode) && createdAt.getTime() > now - PENDING_MAX_WAIT_MS
-  return { taken: taken.length, toSend: taken.filter((row) => !isWaiting(row)) }
+  return { taken: taken.length, toSend: taken.filter((row) => !row.isQueued) }
 }
 
 /** The ids of jobs in the index of unfinished jobs. Without its name SQLite could read all jobs. */
