@@ -24,6 +24,8 @@ const INTERVAL_MS = 6 * 60 * 60_000
 const RETRY_MS = 10 * 60_000
 
 type PageJob = Pick<JobRow, 'id' | 'mode' | 'status'>
+/** Of pictures, test jobs and live jobs whose retention is over. */
+type Pages = [PageJob[], PageJob[], PageJob[]]
 
 /**
  * Purges the jobs of due organisations page by page. A backlog takes several pages. A shard that fails
@@ -80,11 +82,11 @@ function takeDueOrganisations(env: Env, limit: number): Promise<OrganisationRow[
     .returning()
 }
 
-/** One page each, in ascending order, of pictures, test jobs and live jobs whose retention is over. */
+/** Reads one page each, in ascending order. */
 function readPages(
   env: Env,
   { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo }: OrganisationRow,
-): Promise<[PageJob[], PageJob[], PageJob[]]> {
+): Promise<Pages> {
   const db = jobsDatabase(env, id)
   const page = (after: string | null, until: number) =>
     db
@@ -107,24 +109,28 @@ function readPages(
 }
 
 /** Purges pages. Deletes the objects first: after a crash, the rows still identify them. */
-async function purgePages(
-  env: Env,
-  organisation: OrganisationRow,
-  pages: [PageJob[], PageJob[], PageJob[]],
-): Promise<number> {
-  const [pictures, recent, old] = pages.map(finished) as typeof pages
+async function purgePages(env: Env, organisation: OrganisationRow, pages: Pages): Promise<number> {
+  const { id, retentionDueAt, picturesPurgedTo, testJobsPurgedTo } = organisation
+  const [pictures, recent, old] = pages.map(finished) as Pages
   const withoutPictures = pictures.map(({ id }) => id)
   const deleted = new Set(
     [...recent.filter(({ mode }) => mode === 'test'), ...old].map(({ id }) => id),
   )
   await deletePictures(env, [...new Set([...withoutPictures, ...deleted])])
   const hasMore = [pictures, recent, old].some(({ length }) => length === PAGE)
-  const rows = await deleteRows(env, organisation.id, [...deleted], withoutPictures)
-  await recordPurge(env, organisation, {
-    picturesPurgedTo: pictures.at(-1)?.id ?? organisation.picturesPurgedTo,
-    testJobsPurgedTo: recent.at(-1)?.id ?? organisation.testJobsPurgedTo,
-    dueAt: Date.now() + (hasMore ? 0 : INTERVAL_MS),
-  })
+  const rows = await deleteRows(env, id, [...deleted], withoutPictures)
+  const dueAt = Date.now() + (hasMore ? 0 : INTERVAL_MS)
+  // After the rows: after a crash in between, the next run repeats the page, which is already deleted.
+  await database(env)
+    .update(organisations)
+    .set({
+      picturesPurgedTo: pictures.at(-1)?.id ?? picturesPurgedTo,
+      testJobsPurgedTo: recent.at(-1)?.id ?? testJobsPurgedTo,
+      // A concurrent change of the retention period makes the organisation due immediately.
+      retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${retentionDueAt.getTime()}
+        then ${dueAt} else ${organisations.retentionDueAt} end`,
+    })
+    .where(eq(organisations.id, id))
   return withoutPictures.length + rows
 }
 
@@ -153,29 +159,6 @@ async function deleteRows(
       .where(inArray(jobs.id, listed(withoutPictures))),
   ])
   return attempts.meta.changes + events.meta.changes + ofJobs.meta.changes
-}
-
-/**
- * Records how far the jobs of an organisation are purged, after the rows: after a crash in between, the next run
- * repeats the page, which is already deleted.
- */
-async function recordPurge(
-  env: Env,
-  { id, retentionDueAt }: OrganisationRow,
-  {
-    dueAt,
-    ...purged
-  }: Pick<OrganisationRow, 'picturesPurgedTo' | 'testJobsPurgedTo'> & { dueAt: number },
-): Promise<void> {
-  await database(env)
-    .update(organisations)
-    .set({
-      ...purged,
-      // A concurrent change of the retention period makes the organisation due immediately.
-      retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${retentionDueAt.getTime()}
-        then ${dueAt} else ${organisations.retentionDueAt} end`,
-    })
-    .where(eq(organisations.id, id))
 }
 
 /** The columns that are cleared when a job's pictures are deleted. */

@@ -123,28 +123,23 @@ export const ROW_STEPS: Record<string, Step> = Object.fromEntries(
   ]),
 )
 
+/** A kind of data with its own retention. */
+type Kind = keyof typeof RETENTION_DAYS
+
 const cutoffDay = () => Math.floor(cutoff('statistics') / DAY_MS)
 
 /** Data of a kind that is older than this instant (ms) is deleted. */
-export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
-  Date.now() - RETENTION_DAYS[kind] * DAY_MS
+export const cutoff = (kind: Kind): number => Date.now() - RETENTION_DAYS[kind] * DAY_MS
 
-const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
-  firstIdSince(prefix, cutoff(kind))
+const cutoffId = (prefix: Prefix, kind: Kind) => firstIdSince(prefix, cutoff(kind))
 
-const isBefore = (column: SQLiteColumn, kind: keyof typeof RETENTION_DAYS) =>
-  lt(column, new Date(cutoff(kind)))
+const isBefore = (column: SQLiteColumn, kind: Kind) => lt(column, new Date(cutoff(kind)))
 
 /** A time before the first id of this service. */
 const FIRST_ID_AT = Date.UTC(2025, 0, 1)
 
 /** One slice of the ids of old data of a kind, by their creation time. */
-function timeSlice(
-  column: SQLiteColumn,
-  prefix: Prefix,
-  kind: keyof typeof RETENTION_DAYS,
-  n: number,
-) {
+function timeSlice(column: SQLiteColumn, prefix: Prefix, kind: Kind, n: number) {
   const until = cutoff(kind)
   const at = (slice: number) =>
     firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))

@@ -33,25 +33,22 @@ export type JobEnd = {
   [From in Exclude<JobStatus, FinalStatus>]: { from: From; ending: EndingFrom<From> }
 }[Exclude<JobStatus, FinalStatus>]
 
-export interface EndResult {
-  /** The ended job; undefined when the job did not meet the conditions. */
-  ended: JobRow | undefined
-  /** The events of added endpoints that this call inserted. */
-  addedEventIds: string[]
-  /** What is stored after the call; undefined when the job does not exist. */
-  found: Pick<JobRow, 'organisationId' | 'workspaceId' | 'status'> | undefined
-}
-
 /** Conditions for the end of a job: its owner, the workspaces that the owner's actor may access, and the claim. */
 type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>> & { workspaceIds?: string[] }
 
-/** Ends a job that has the status `from`. */
+export type EndResult = Awaited<ReturnType<typeof endJob>>
+
+/**
+ * Ends a job that has the status `from`.
+ * @returns `ended`: the job, undefined when it did not meet the conditions; the events of added endpoints that this call
+ *   inserted; `found`: what is stored after the call, undefined when the job does not exist
+ */
 export async function endJob({
   env,
   jobId,
   required = {},
   ...end
-}: { env: Env; jobId: string; required?: EndConditions } & JobEnd): Promise<EndResult> {
+}: { env: Env; jobId: string; required?: EndConditions } & JobEnd) {
   const [[ended], , added, [found]] = await endJobs(env, [jobId], end, required)
   return { ended, addedEventIds: added.map(({ id }) => id), found }
 }
@@ -84,7 +81,9 @@ function endJobs(
   required: EndConditions = {},
 ) {
   const now = Date.now()
-  const end = preparedEnd(from, ending, required)
+  const shape = [from, ending.status, ...Object.keys(ending), ...Object.keys(required)].join()
+  let end = preparedEnds.get(shape)
+  if (!end) preparedEnds.set(shape, (end = prepareEnd(from, ending, Object.keys(required))))
   return end(jobsBinding(env, jobIds[0] ?? ''), {
     ...ending,
     organisationId: required.organisationId,
@@ -100,13 +99,6 @@ function endJobs(
 
 /** The statements of an end, by the shape of its arguments. The shapes are few. */
 const preparedEnds = new Map<string, ReturnType<typeof prepareEnd>>()
-
-function preparedEnd(from: JobStatus, ending: JobEnd['ending'], required: EndConditions) {
-  const shape = [from, ending.status, ...Object.keys(ending), ...Object.keys(required)].join()
-  const prepared = preparedEnds.get(shape) ?? prepareEnd(from, ending, Object.keys(required))
-  preparedEnds.set(shape, prepared)
-  return prepared
-}
 
 /** A value that `endJobs` passes. */
 const value = (name: string): SQL => sql`${sql.placeholder(name)}`

@@ -57,9 +57,7 @@ export const atPrimary = <T>(work: () => PromiseLike<T>): Promise<T> =>
   scopes.run(undefined, async () => await work())
 
 /** Repeats a read on the primary if a replica did not have the row. */
-export async function findNearby<Row>(
-  find: () => Promise<Row | undefined>,
-): Promise<Row | undefined> {
+export async function findNearby<Row>(find: () => Promise<Row | undefined>) {
   return (await find()) ?? (readsNearby() ? atPrimary(find) : undefined)
 }
 

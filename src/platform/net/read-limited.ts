@@ -41,10 +41,7 @@ const incomplete = (): never => {
  * @returns null for a longer body
  * @throws AppError validation_error when the client closes the connection
  */
-export async function readRequestBody(
-  request: Request,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function readRequestBody(request: Request, maxBytes: number) {
   const contentLength = request.headers.get('Content-Length')
   if (contentLength === null) return readLimited(request.body, maxBytes).catch(incomplete)
   // Not cancelled: the client would see a closed connection instead of the response.
