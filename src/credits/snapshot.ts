@@ -38,10 +38,7 @@ export interface OrganisationSnapshot {
 }
 
 /** Whether submissions and reads of single jobs are rejected. */
-export const isSuspended = ({
-  status,
-  deleteAfter,
-}: Pick<OrganisationRow, 'status' | 'deleteAfter'>): boolean =>
+export const isSuspended = ({ status, deleteAfter }: OrganisationRow): boolean =>
   status === 'suspended' || deleteAfter !== null
 
 /** Whether the grace period has ended, so that the organisation is being deleted. */

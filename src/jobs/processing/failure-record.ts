@@ -30,9 +30,8 @@ export const reasonForStaff = (job: Pick<JobRow, 'status' | 'failureReason'>): s
   job.status === 'failed' ? job.failureReason : null
 
 /** The reason for the members of the job's organisation; null also if only staff may read it. */
-export const reasonForMembers = (
-  job: Pick<JobRow, 'status' | 'failureReason' | 'failureAudience'>,
-): string | null => (job.failureAudience === 'members' ? reasonForStaff(job) : null)
+export const reasonForMembers = (job: JobRow): string | null =>
+  job.failureAudience === 'members' ? reasonForStaff(job) : null
 
 /** The message can contain values of the database or of a request, so only the name is stored. */
 const unexpected = (error: unknown): JobFailure =>

@@ -36,10 +36,7 @@ type EventMessage = z.infer<typeof EventMessage>
 
 interface DeliveryResult {
   /** What is stored of the attempt. */
-  stored: Pick<
-    WebhookAttemptRow,
-    'responseStatus' | 'responseHeaders' | 'responseBody' | 'error' | 'signature'
-  >
+  stored: Omit<WebhookAttemptRow, 'eventId' | 'number' | 'at' | 'durationMs'>
   timedOut: boolean
   retryAfterSeconds: number
 }

@@ -72,15 +72,12 @@ export async function insertAddedEndpoint(row: EndpointRow, entry: AuditEntry): 
 /** Inserts the default endpoint unless stored. @returns the stored row */
 export async function insertDefaultEndpoint(
   env: Env,
-  {
-    organisationId,
-    ...values
-  }: Pick<EndpointRow, 'organisationId' | 'url' | 'secret'> & Partial<EndpointRow>,
+  values: Pick<EndpointRow, 'organisationId' | 'url' | 'secret'> & Partial<EndpointRow>,
 ): Promise<EndpointRow> {
+  const { organisationId } = values
   const [row] = await jobsDatabase(env, organisationId)
     .insert(webhookEndpoints)
     .values({
-      organisationId,
       id: DEFAULT_ENDPOINT,
       name: 'Default URL',
       types: [],
