@@ -383,13 +383,39 @@ describe('readFlat', () => {
     })
   })
 
-  it('refuses a garment on a wall of stones', async () => {
+  it('reads a garment on planks, and leaves out the lines that touch it and other things', async () => {
+    const plank = (x: number, y: number): Colour => {
+      if (x % 37 < 1.5) return [70, 50, 35]
+      const tone = ((Math.floor(x / 37) * 29) % 50) + 8 * Math.sin(y / 9 + Math.floor(x / 37))
+      return [190 - tone, 150 - tone, 105 - tone]
+    }
+    const cloth = shirt([60, 90, 170])
+    const picture = draw(300, 400, (x, y) => {
+      const colour = colourAt(cloth, x, y)
+      if (x > 240 && x < 270 && y > 350 && y < 380) return [200, 30, 40]
+      return colour[0] === GROUND[0] ? plank(x, y) : colour
+    })
+    const garment = await readFlat(picture)
+    if (!garment || !('hem' in garment)) throw new Error('no top')
+    expect(garment.shoulders).toBe('sleeves')
+    for (const { y } of garment.hem) expect(y).toBeCloseTo(330, -1)
+    expect(alphaAt(garment.picture, 150, 250)).toBe(255)
+    for (const [x, y] of [
+      [255, 365],
+      [40, 250],
+      [148, 40],
+    ] as const) {
+      expect(alphaAt(garment.picture, x, y)).toBe(0)
+    }
+  })
+
+  it('refuses a garment on a wall of stones in its own colours', async () => {
     const plain = shirt([40, 60, 120])
     const wall = draw(300, 400, (x, y) => {
       const at = (Math.floor(y) * 300 + Math.floor(x)) * 4
       const colour: Colour = [plain.data[at]!, plain.data[at + 1]!, plain.data[at + 2]!]
-      const stone = 90 + ((Math.floor(x / 12) * 37 + Math.floor(y / 12) * 71) % 120)
-      return colour[0] === GROUND[0] ? [stone, stone, stone] : colour
+      const stone = 0.6 + ((Math.floor(x / 12) * 37 + Math.floor(y / 12) * 71) % 120) / 100
+      return colour[0] === GROUND[0] ? [40 * stone, 60 * stone, 120 * stone] : colour
     })
     await expect(readFlat(wall)).rejects.toMatchObject({
       code: 'garment_not_found',

@@ -8,7 +8,9 @@ import { blur } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
 import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
+import type { Backdrop } from './background.ts'
 import { groundAround, groundOf, type Ground } from './ground.ts'
+import { paletteAround, paletteAtBorder } from './palette.ts'
 import { fillPrints, fillSlots, gapTest, touchesBorder } from './holes.ts'
 
 /** The cost of calling a pixel of the ground's colour cloth. */
@@ -23,26 +25,45 @@ const TEXTURED = 3
 const EXACT = 0.001
 /** The noise below which the ground has no other colour at all. */
 const FLAT = 1e-6
-/** The noise above which pieces of the ground would be taken for cloth: walls, stones and things beside the cloth. */
+/** The noise from which a ground may have a pattern, such as planks, and above which nothing else helps. */
+const PATTERNED = 0.0055
 const BUSY = 0.035
+/** The depth of the border in which a pattern's colours are read, and a smaller one, for cloth that reaches into it. */
+const BORDER_DEPTHS = [0.03, 0.015]
+/** On a pattern: the least share of the picture that is cloth, and of the largest piece that the half of an open front has. */
+const LEAST_SHARE = 0.04
+const LEAST_HALF = 0.5
+/** The raggedness from which pieces of the pattern were taken for cloth, or the reverse: 50 photos of used clothes. */
+const RAGGED = 1
+/** Lines of the pattern that touch the cloth are at most twice this wide, in pixels. */
+const SPUR = 2
 /** The squared colour change over three pixels from which a surface is grained. */
 const GRAIN = 0.0018 ** 2
 
 /**
- * The cloth by colour and edges, on a ground that is plain or changes slowly.
- * @throws CompositionError when the ground does neither
+ * The cloth by colour and edges, on a ground that is plain, changes slowly, or has a pattern in other colours.
+ * @throws CompositionError when it is too busy
  */
 export async function clothOf(lab: Lab): Promise<Mask> {
   const edges = edgesOf(lab)
   await pause()
-  let ground = await groundOf(lab)
-  if (ground.noise > BUSY) {
-    throw new CompositionError(
-      'garment_not_found',
-      'The background is too busy to tell the garment from it. A plain one is needed.',
-    )
-  }
+  const ground = await groundOf(lab)
   await pause()
+  if (ground.noise < PATTERNED) return clothOnPlain(lab, edges, ground)
+  for (const depth of BORDER_DEPTHS) {
+    const cloth = await clothOnPattern(lab, edges, depth)
+    if (isPlausible(cloth)) return cloth
+  }
+  const onPlain = ground.noise < BUSY ? await clothOnPlain(lab, edges, ground) : null
+  if (onPlain && isPlausible(onPlain)) return onPlain
+  throw new CompositionError(
+    'garment_not_found',
+    'The background is too busy to tell the garment from it. A plain one is needed.',
+  )
+}
+
+async function clothOnPlain(lab: Lab, edges: Edges, expected: Ground): Promise<Mask> {
+  let ground = expected
   let plain = plainOf(ground, edges)
   let colour = await cutByColour(ground, edges, plain)
   if (!ground.exact) {
@@ -51,6 +72,21 @@ export async function clothOf(lab: Lab): Promise<Mask> {
     plain = plainOf(ground, edges)
     colour = await cutByColour(ground, edges, plain)
   }
+  return finished(colour, ground, edges, plain)
+}
+
+async function clothOnPattern(lab: Lab, edges: Edges, depth: number): Promise<Mask> {
+  let ground = await paletteAtBorder(lab, depth)
+  let plain = plainOf(ground, edges)
+  const first = await cutByColour(ground, edges, plain)
+  ground = await paletteAround(lab, keepLarge(fillPrints(first, plain), LEAST_PIECE), ground)
+  plain = plainOf(ground, edges)
+  const colour = await cutByColour(ground, edges, plain)
+  const cloth = await finished(colour, ground, edges, plain)
+  return keepLarge(opened(distanceTo(cloth, 0), cloth, SPUR), LEAST_HALF)
+}
+
+async function finished(colour: Mask, ground: Backdrop, edges: Edges, plain: Mask): Promise<Mask> {
   const first = fillPrints(keepLarge(colour, LEAST_PIECE), plain)
   await pause()
   const bright = await withoutShadow(first, ground, edges)
@@ -58,7 +94,28 @@ export async function clothOf(lab: Lab): Promise<Mask> {
   return fillSlots(fillPrints(keepLarge(bright, LEAST_PIECE), plain))
 }
 
-async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<Mask> {
+/** Whether the cloth is large enough, and its outline smooth enough, to be a garment on a pattern. */
+const isPlausible = (cloth: Mask) =>
+  area(cloth) > LEAST_SHARE * cloth.data.length && raggednessOf(cloth) < RAGGED
+
+/** How far an outline is smoothed, in pixels. */
+const SMOOTH = 6
+
+/** How many pixels change their side when the outline is smoothed, for each pixel of the outline. */
+function raggednessOf(mask: Mask): number {
+  const { width, data } = mask
+  const soft = blur({ ...mask, data: Float32Array.from(data) }, SMOOTH).data
+  let changed = 0
+  let outline = 0
+  for (let i = 0; i < data.length; i++) {
+    if (soft[i]! > 0.5 !== (data[i] === 1)) changed++
+    if (data[i] === 1 && !(data[i - 1] && data[i + 1] && data[i - width] && data[i + width]))
+      outline++
+  }
+  return changed / outline
+}
+
+async function cutByColour(ground: Backdrop, edges: Edges, plain: Mask): Promise<Mask> {
   const { width, height } = edges
   const spread = clamp(ground.noise * 1.5, 0.005, 0.05)
   const terminal = new Float32Array(width * height)
@@ -87,7 +144,7 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
 const FALL = { change: 0.007 ** 2, most: 0.05, gap: 2 }
 
 /** Pixels that look just like the ground, or continue it from the border without an edge. */
-function plainOf(ground: Ground, edges: Edges): Mask {
+function plainOf(ground: Backdrop, edges: Edges): Mask {
   const limit = clamp(ground.noise * 1.5, 0.0055, 0.05)
   const exact = ground.noise < EXACT
   const even = maskWhere(
@@ -109,7 +166,7 @@ const TEXTURE = { change: 1e-8, around: 3, share: 0.6 }
 const BLOCK_NOISE = { usual: 4, strong: 10, from: 0.05 }
 
 /** On a ground without noise, what has texture is cloth, such as white on white, or lies beside an edge in a JPEG. */
-function believeTexture(terminal: Float32Array, { distance }: Ground, edges: Edges): void {
+function believeTexture(terminal: Float32Array, { distance }: Backdrop, edges: Edges): void {
   const changes = maskWhere(edges, (i) => changeAround(edges, i) > TEXTURE.change)
   const share = blur({ ...changes, data: Float32Array.from(changes.data) }, TEXTURE.around).data
   const textured = maskWhere(edges, (i) => share[i]! > TEXTURE.share)
@@ -161,7 +218,7 @@ async function enclosedBy(
 /** How far a shadow reaches: usually, and beside cloth of which this share is so unlike the ground. By experiment. */
 const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
 
-function shadowReach(mask: Mask, { distance }: Ground): number {
+function shadowReach(mask: Mask, { distance }: Backdrop): number {
   const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > SHADOW_REACH.unlike)
   return area(unlike) > SHADOW_REACH.share * area(mask) ? SHADOW_REACH.most : SHADOW_REACH.usual
 }
@@ -170,7 +227,7 @@ function shadowReach(mask: Mask, { distance }: Ground): number {
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
  * shadows have soft edges, cloth has hard ones.
  */
-async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<Mask> {
+async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
   const { width, height } = mask
   const reach = Math.max(width, height) * shadowReach(mask, ground)
   const depth = distanceTo(mask, 0)
@@ -185,7 +242,7 @@ async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<
   await pause()
   const thick = opened(depth, mask, reach * 0.4)
   // Straps are all edge; shadows lie along something thicker.
-  for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick[i] === 0) data[i] = 1
+  for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick.data[i] === 0) data[i] = 1
   await pause()
   const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
   const bright = { width, height, data }
@@ -204,7 +261,7 @@ const RIM = { from: 1.5, to: 3, inside: 4 }
 function isEven(
   pixels: Int32Array,
   depth: Float32Array,
-  { distance }: Ground,
+  { distance }: Backdrop,
   edges: Edges,
 ): boolean {
   if (pixels.length < EVEN.size) return false
@@ -216,10 +273,10 @@ function isEven(
 }
 
 /** Where the mask is at least twice the radius wide. */
-function opened(depth: Float32Array, mask: Mask, radius: number): Uint8Array {
+function opened(depth: Float32Array, mask: Mask, radius: number): Mask {
   const far = distanceTo(
     maskWhere(mask, (i) => depth[i]! > radius),
     1,
   )
-  return maskWhere(mask, (i) => far[i]! <= radius + 1.5).data
+  return maskWhere(mask, (i) => mask.data[i] === 1 && far[i]! <= radius + 1.5)
 }

@@ -1,0 +1,136 @@
+// A patterned ground, such as a wooden floor, known by its colours and not by their places.
+import type { Lab } from '../oklab.ts'
+import { pauseInRows } from '../pause.ts'
+import { percentile } from '../plane.ts'
+import type { Backdrop } from './background.ts'
+import { area, distanceTo, type Mask } from './mask.ts'
+
+/**
+ * How many colours, from how many samples about, how often they are adjusted to the samples nearest to them, and the
+ * share of the samples below which a colour is chance. By experiment.
+ */
+const PALETTE = { colours: 24, samples: 4_000, rounds: 6, least: 0.004 }
+/** The percentile of the ground's distances that is its noise. */
+const NOISE = 0.9
+/** Pixels around the cloth that may be mixed with it or lie in its shadow. */
+const BESIDE = 6
+const ALMOST_ZERO = 1e-6
+
+/** @param share the depth of the border from which the colours are taken, as a share of the shorter side */
+export async function paletteAtBorder(lab: Lab, share: number): Promise<Backdrop> {
+  const { width, height } = lab
+  const depth = Math.max(1, Math.round(Math.min(width, height) * share))
+  const border = pixelsWhere(lab, (i) => {
+    const [x, y] = [i % width, Math.floor(i / width)]
+    return Math.min(x, y, width - 1 - x, height - 1 - y) < depth
+  })
+  return backdropOf(lab, border)
+}
+
+/**
+ * The ground by its colours around the cloth. What is nearer to a colour of the cloth counts as farther from the ground,
+ * and the reverse.
+ * @param ground the answer where there is no cloth, or nothing around it
+ */
+export async function paletteAround(lab: Lab, cloth: Mask, ground: Backdrop): Promise<Backdrop> {
+  const fromCloth = distanceTo(cloth, 1)
+  const around = pixelsWhere(lab, (i) => fromCloth[i]! > BESIDE)
+  if (area(cloth) === 0 || around.length === 0) return ground
+  const backdrop = await backdropOf(lab, around)
+  const { distance } = backdrop
+  const inside = pixelsWhere(lab, (i) => cloth.data[i] === 1)
+  await forNearest(lab, paletteOf(lab, inside), (i, L, a, b) => {
+    const fromGround = distance[i]!
+    const share = fromGround / (fromGround + Math.hypot(L, a, b) + ALMOST_ZERO)
+    distance[i] = 2 * share * fromGround
+  })
+  return { ...backdrop, noise: noiseAt(around, distance) }
+}
+
+async function backdropOf(lab: Lab, pixels: Int32Array): Promise<Backdrop> {
+  const plane = () => new Float32Array(lab.width * lab.height)
+  const [distance, chroma, darker, redder, yellower] = [plane(), plane(), plane(), plane(), plane()]
+  await forNearest(lab, paletteOf(lab, pixels), (i, L, a, b) => {
+    darker[i] = -L
+    redder[i] = a
+    yellower[i] = b
+    chroma[i] = Math.hypot(a, b)
+    distance[i] = Math.hypot(L, a, b)
+  })
+  return { distance, chroma, darker, redder, yellower, noise: noiseAt(pixels, distance) }
+}
+
+const noiseAt = (pixels: Int32Array, distance: Float32Array): number => {
+  const values = Array.from(pixels, (i) => distance[i]!)
+  return percentile(values, NOISE)
+}
+
+const pixelsWhere = ({ width, height }: Lab, test: (index: number) => boolean): Int32Array =>
+  Int32Array.from({ length: width * height }, (_, i) => i).filter(test)
+
+/** L, a and b. */
+type Colour = readonly [number, number, number]
+
+const colourAt = ({ L, a, b }: Lab, i: number): Colour => [L[i]!, a[i]!, b[i]!]
+
+/** Calls `use` for each pixel with its difference from the nearest colour. */
+async function forNearest(
+  lab: Lab,
+  palette: readonly Colour[],
+  use: (index: number, L: number, a: number, b: number) => void,
+): Promise<void> {
+  for (let y = 0, i = 0; y < lab.height; y++) {
+    for (let x = 0; x < lab.width; x++, i++) {
+      const colour = colourAt(lab, i)
+      const [L, a, b] = palette[nearestOf(palette, colour)]!
+      use(i, colour[0] - L, colour[1] - a, colour[2] - b)
+    }
+    // Each pixel is compared with all colours.
+    await pauseInRows(y, { width: lab.width * 5 })
+  }
+}
+
+/** The means of groups of similar colours, at first those that are farthest from each other (k-means). */
+function paletteOf(lab: Lab, pixels: Int32Array): Colour[] {
+  const step = Math.ceil(pixels.length / PALETTE.samples)
+  const samples = Array.from(
+    pixels.filter((_, at) => at % step === 0),
+    (i) => colourAt(lab, i),
+  )
+  let palette = [samples[0]!]
+  const far = samples.map(() => Infinity)
+  while (palette.length < PALETTE.colours) {
+    for (const [at, sample] of samples.entries()) {
+      far[at] = Math.min(far[at]!, squared(sample, palette.at(-1)!))
+    }
+    palette.push(samples[far.indexOf(Math.max(...far))]!)
+  }
+  for (let round = 0; round < PALETTE.rounds; round++) {
+    const sums = palette.map(() => ({ L: 0, a: 0, b: 0, count: 0 }))
+    for (const [L, a, b] of samples) {
+      const sum = sums[nearestOf(palette, [L, a, b])]!
+      sum.L += L
+      sum.a += a
+      sum.b += b
+      sum.count++
+    }
+    palette = sums
+      .filter(({ count }) => count > samples.length * PALETTE.least)
+      .map(({ L, a, b, count }) => [L / count, a / count, b / count] as const)
+  }
+  return palette
+}
+
+function nearestOf(palette: readonly Colour[], colour: Colour): number {
+  let [best, least] = [0, Infinity]
+  for (let at = 0; at < palette.length; at++) {
+    const far = squared(colour, palette[at]!)
+    if (far >= least) continue
+    least = far
+    best = at
+  }
+  return best
+}
+
+const squared = (one: Colour, other: Colour): number =>
+  (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 + (one[2] - other[2]) ** 2
