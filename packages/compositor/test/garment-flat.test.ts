@@ -409,6 +409,43 @@ describe('readFlat', () => {
     }
   })
 
+  it('cuts off the strings that hang from the hem of a jacket', async () => {
+    const jacket = [
+      '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',
+      '140 300, 140 360, 144 360, 144 300',
+    ]
+    const garment = await readFlat(cutOut(jacket))
+    if (!garment || !('hem' in garment)) throw new Error('no top')
+    for (const { y } of garment.hem) expect(y).toBeLessThan(304)
+    expect(alphaAt(garment.picture, 142, 340)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 290)).toBe(255)
+  })
+
+  it('keeps a collar of another colour that stands up', async () => {
+    const jacket = '150 60, 124 60, 122 80, 92 94, 56 240, 84 246, 98 180, 96 320, 150 320'
+    const cloth = cutOut([jacket])
+    const picture = draw(300, 400, (x, y) => {
+      const isCollar = y > 60 && Math.hypot(x - 150, y - 60) < 22
+      return isCollar ? [190, 150, 110] : colourAt(cloth, x, y)
+    })
+    const garment = await readFlat(picture)
+    expect(garment && 'shoulders' in garment && garment.shoulders).toBe('sleeves')
+    expect(alphaAt(garment!.picture, 150, 80)).toBe(255)
+  })
+
+  it('finds the waist of shorts although it curves between its corners', async () => {
+    const shorts = ['150 87, 110 84, 84 80, 60 260, 132 280, 150 220']
+    expect((await readFlat(cutOut(shorts)))?.kind).toBe('trousers')
+  })
+
+  it('finds the legs of trousers whose waist a hanger hides', async () => {
+    const trousers = [
+      '150 60, 146 60, 146 84, 150 84',
+      '150 84, 118 80, 112 72, 106 80, 104 100, 90 360, 128 360, 150 170',
+    ]
+    expect((await readFlat(cutOut(trousers)))?.kind).toBe('trousers')
+  })
+
   it('refuses a garment on a wall of stones in its own colours', async () => {
     const plain = shirt([40, 60, 120])
     const wall = draw(300, 400, (x, y) => {

@@ -13,6 +13,7 @@ import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
+import { withoutStrings } from './strings.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
@@ -78,7 +79,7 @@ export async function readFlat(
     }
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
-    mask = withoutLegCut(outside)
+    mask = withoutLegCut(withoutStrings(outside))
   }
   await pause()
   const shape = shapeOfGarment(mask)

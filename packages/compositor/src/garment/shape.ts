@@ -3,9 +3,10 @@ import { traceOutline } from './outline.ts'
 import { areaOfRow, type Mask } from './mask.ts'
 import { keepLarge } from './regions.ts'
 import { hasSleeves } from './armpit.ts'
-import { bodyRowsOf } from './body-rows.ts'
+import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, type LowerShape } from './lower.ts'
 import { upperShapeOf, type UpperShape } from './upper.ts'
+import type { Point } from '../raster.ts'
 import { smoothClosed } from '../smoothing.ts'
 
 export type Shape = UpperShape | LowerShape
@@ -46,6 +47,20 @@ const WAISTS = [
   { top: 0.02, below: 0.2, share: 0.55 },
 ]
 
+/** How deep the waist of shorts and trousers may curve between its corners, in their widths. By experiment. */
+const CURVE = 0.05
+
+/** Legs of trousers: where they part at the highest and the lowest, and the least length of the gap, in heights. */
+const LEGS = { from: 0.15, to: 0.6, gap: 0.3 }
+
+/** Whether the garment has two long legs. Hangers and clips hide its waist. */
+function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
+  const height = bounds.bottom - bounds.top
+  const share = (crotch.y - bounds.top) / height
+  const gap = gapLeft.subarray(Math.floor(crotch.y)).filter((x) => !Number.isNaN(x)).length
+  return share > LEGS.from && share < LEGS.to && gap > height * LEGS.gap
+}
+
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 export function startsWithWaist(mask: Mask): boolean {
   const rows = bodyRowsOf(mask)
@@ -55,6 +70,12 @@ export function startsWithWaist(mask: Mask): boolean {
   const rowAt = (share: number) => Math.round(bounds.top + share * height)
   const covered = (share: number) => areaOfRow(mask, rowAt(share))
   const extent = (share: number) => farRight[rowAt(share)]! - farLeft[rowAt(share)]!
-  if (hasSleeves(rows) && !crotchOf(mask, rows)) return false
-  return WAISTS.every(({ top, below, share }) => covered(top) > extent(below) * share)
+  const crotch = crotchOf(mask, rows)
+  if (hasSleeves(rows)) {
+    if (!crotch) return false
+  } else if (crotch && hasLegs(rows, crotch)) return true
+  const curve = (CURVE * (bounds.right - bounds.left)) / height
+  const begins = (share: number) =>
+    crotch && covered(share + curve) >= extent(share) ? extent(share) : covered(share)
+  return WAISTS.every(({ top, below, share }) => begins(top) > extent(below) * share)
 }
