@@ -45,7 +45,7 @@ import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
 import { useReplicas } from './middleware/use-replicas.ts'
-import { switchOrganisation } from './pages/switch-organisation.tsx'
+import { choices } from './pages/choices.ts'
 import { team } from './pages/team.tsx'
 import { webhooks } from './pages/webhooks.tsx'
 import { workspaces } from './pages/workspaces-page.tsx'
@@ -131,7 +131,7 @@ function redirectToOrganisation(c: ConsoleContext) {
 
 const signedIn = createApp()
   .use(requireSession)
-  .route('/', switchOrganisation)
+  .route('/', choices)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
   .use(requireOrganisation)
   .route('/account', account)

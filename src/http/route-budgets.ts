@@ -83,7 +83,6 @@ export const BUDGET_OF_ROUTES: readonly [RouteBudget, readonly string[]][] = [
     [
       `POST ${ORGANISATION}/*`,
       'POST /console/account/*',
-      'POST /console/organisation',
       'POST /console/mode',
       'POST /console/theme',
       'POST /console/onboarding/*',

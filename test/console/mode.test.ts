@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pageInNewMode } from '../../src/console/pages/switch-organisation.tsx'
+import { pageInNewMode } from '../../src/console/pages/choices.ts'
 import { clientOf } from '../support/client.ts'
 import { createKey, newOwner } from '../support/browser.ts'
 import { finished, submit } from '../support/world.ts'

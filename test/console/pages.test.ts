@@ -61,7 +61,7 @@ describe('pages of another organisation', () => {
       browser.post(`/console/settings/api-keys/${keyId}/revoke`),
       browser.post(`/console/settings/workspaces/${workspaceId}/rename`, { name: 'Mine' }),
       browser.post(`/console/settings/workspaces/${workspaceId}/status`, { status: 'archived' }),
-      browser.post('/console/organisation', { organisation: theirs.organisationId }),
+      browser.get(`/console/${theirs.organisationId}`),
       browser.get('/console/nowhere'),
     ])
     expect(statuses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 404))

@@ -192,10 +192,9 @@ describe('the team', () => {
     const [first, second] = [await newOwner(), await newOwner()]
     await invite(first.browser, second.email, 'owner')
     expect((await accept(second)).html).toContain(first.organisationId)
-    const back = await second.browser.post('/console/organisation', {
-      organisation: second.organisationId,
-    })
+    const back = await second.browser.get(`/console/${second.organisationId}`)
     expect(back.address).toBe(`/console/${second.organisationId}`)
+    expect((await second.browser.get('/console')).html).toContain(second.organisationId)
   })
 })
 

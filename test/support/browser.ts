@@ -209,7 +209,7 @@ export async function newMember(
   )
     .bind(organisationId, userId, role, Date.now(), workspaceIds && JSON.stringify(workspaceIds))
     .run()
-  await browser.post('/console/organisation', { organisation: organisationId })
+  await browser.get(`/console/${organisationId}`)
   return { browser, email, userId }
 }
 

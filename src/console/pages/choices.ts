@@ -1,22 +1,14 @@
-// Switches between the organisations of a user, between live and test mode, and between light and dark.
+// What a user chooses in the header: live or test mode, and the theme.
 import { z } from 'zod'
-import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
 import { createApp } from '../console-context.ts'
-import { AppError } from '../../domain/errors.ts'
 import { chosenMode, chosenTheme, THEMES } from '../cookies.ts'
 import { parameter } from '../forms.ts'
 import { returnTo } from '../return-to.ts'
 
 const Choice = z.object({ theme: parameter(z.enum(THEMES)), mode: parameter(z.enum(MODES)) })
 
-/** The page checks the membership. */
-export const switchOrganisation = createApp()
-  .post('/organisation', async (c) => {
-    const { organisation } = await c.req.parseBody()
-    if (typeof organisation !== 'string') throw new AppError('not_found')
-    return c.redirect(consolePath(encodeURIComponent(organisation)), 303)
-  })
+export const choices = createApp()
   .post('/theme', async (c) => {
     const { theme } = Choice.parse(await c.req.parseBody())
     if (theme) chosenTheme.set(c, theme)
