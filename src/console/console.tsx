@@ -16,7 +16,6 @@ import { accountData } from './pages/account-data.tsx'
 import { signInCode } from './pages/sign-in-code.tsx'
 import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
-import { baseUrlOf } from '../http/base-url.ts'
 import { addResponseFields } from '../http/request-line.ts'
 import { notFoundPage, pageOfError, tooLargePage } from './error-pages.tsx'
 import { credits } from './pages/credits.tsx'
@@ -30,6 +29,7 @@ import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
 import { redirectTo } from './form-notices.ts'
 import { createMiddleware, createApp, pathOf, type ConsoleContext } from './console-context.ts'
+import { isOwnOrigin } from './return-to.ts'
 import { overview } from './pages/overview.tsx'
 import { playground } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
@@ -208,9 +208,6 @@ export const pages = pageApp()
   .route('/invitations', invitations)
   .route('/account', accountData)
   .route('/', signedIn)
-
-const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>
-  origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
 
 const STRIPE_PAGES = [
   'https://checkout.stripe.com',

@@ -1,4 +1,5 @@
 // The pages of errors. A member keeps the navigation, and every page shows the request ID and support.
+import { ButtonLink } from './components/text.tsx'
 import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import { ConsoleNotSetUp } from '../users/auth.ts'
@@ -71,9 +72,7 @@ export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]:
     { c, title: 'Invalid link', heading: 'This link is invalid or has expired', status: 403 },
     <>
       <p>{message}</p>
-      <a href={href} role="button">
-        {text}
-      </a>
+      <ButtonLink href={href} kind="primary" label={text} />
     </>,
   )
 

@@ -30,11 +30,7 @@ export const rejection = async (c: ConsoleContext, page: FormPage, state: FormSt
  * Parses and validates a posted form.
  * @throws HTTPException whose response is the page with the errors and what was typed
  */
-export async function readForm<T>(
-  c: ConsoleContext,
-  schema: z.ZodType<T>,
-  page: FormPage,
-): Promise<T> {
+export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>, page: FormPage) {
   const body = await c.req.parseBody()
   const result = schema.safeParse(body)
   if (result.success) return result.data
@@ -67,11 +63,7 @@ export function formStateOf(error: unknown, values: Record<string, string> = {})
  * The result of a use case.
  * @throws HTTPException whose response is the page with a validation error of the use case
  */
-export async function resultOf<Result>(
-  c: ConsoleContext,
-  page: FormPage,
-  result: Promise<Result>,
-): Promise<Result> {
+export async function resultOf<Result>(c: ConsoleContext, page: FormPage, result: Promise<Result>) {
   try {
     return await result
   } catch (error) {

@@ -19,6 +19,9 @@ export const redirectToSignIn = (c: ConsoleContext, next: string | null): Respon
 /** Returns the console page that sent the form, according to the Referer header, if it is one of this service. */
 export function returnTo(c: ConsoleContext): string | null {
   const page = URL.parse(c.req.header('Referer') ?? '')
-  const isOwn = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
-  return page && isOwn ? safeReturnTo(page.pathname + page.search) : null
+  return page && isOwnOrigin(c, page.origin) ? safeReturnTo(page.pathname + page.search) : null
 }
+
+/** Whether an origin is that of the request or of BASE_URL. */
+export const isOwnOrigin = (c: ConsoleContext, origin: string | undefined): boolean =>
+  [c.req.url, baseUrlOf(c)].some((url) => origin === new URL(url).origin)

@@ -70,10 +70,7 @@ export async function submitFromConsole(
  * them by default.
  * @returns undefined for the default of the organisation; null if the member may not use the workspace
  */
-async function workspaceFor(
-  c: ConsoleContext,
-  workspaceId: string | undefined,
-): Promise<string | undefined | null> {
+async function workspaceFor(c: ConsoleContext, workspaceId: string | undefined) {
   const { workspaceIds } = c.var.membership
   if (workspaceId) return mayAccess(workspaceIds, workspaceId) ? workspaceId : null
   if (!workspaceIds) return undefined

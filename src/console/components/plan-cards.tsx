@@ -1,4 +1,5 @@
 // The plans side by side, for the pricing page and for Billing.
+import { ButtonLink } from './text.tsx'
 import type { Child } from 'hono/jsx'
 import { formatCredits, formatMoney, nameOfPlan } from '../../billing/money.ts'
 import { PLAN_TERMS, SELF_SERVICE_PLANS, type SelfServicePlan } from '../../billing/plans.ts'
@@ -82,9 +83,5 @@ const SelfServiceTerms = ({ plan, currency }: { plan: SelfServicePlan; currency:
 export const ContactLink = ({ env, label = 'Contact us' }: { env: Env; label?: string }) => {
   const { supportEmail } = settingsOf(env)
   if (!supportEmail) return <span class="muted">Contact support</span>
-  return (
-    <a href={`mailto:${supportEmail}`} role="button" class="secondary">
-      {label}
-    </a>
-  )
+  return <ButtonLink href={`mailto:${supportEmail}`} label={label} />
 }

@@ -1,5 +1,5 @@
 // Parts of a line: links, times, numbers, badges, and messages.
-import { createContext, useContext, type Child } from 'hono/jsx'
+import { createContext, useContext, type Child, type JSX } from 'hono/jsx'
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import type { WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import type { JobStatus } from '../../domain/job.ts'
@@ -12,7 +12,6 @@ interface LinkProps {
   /** A page of the organisation, such as `/jobs`; empty for the overview. */
   to: string
   class?: string
-  role?: 'button'
   'aria-current'?: 'page' | 'true' | undefined
   'aria-label'?: string
   title?: string
@@ -24,6 +23,26 @@ export const Link = ({ to, children, ...attributes }: LinkProps) => (
     {children}
   </a>
 )
+
+type ButtonLinkProps = JSX.IntrinsicElements['a'] & {
+  /** A page of the organisation, instead of `href`. */
+  to?: string
+  label: string
+  /** The object of the link, added to its accessible name. */
+  on?: string
+  kind?: 'primary' | 'secondary'
+}
+
+/** A link that looks like a button. */
+export const ButtonLink = ({ to, label, on, kind = 'secondary', ...rest }: ButtonLinkProps) => {
+  const { href = useContext(OrganisationPath) + to, ...attributes } = rest
+  const style = kind === 'primary' ? undefined : kind
+  return (
+    <a {...attributes} href={href} role="button" class={style} aria-label={on && `${label} ${on}`}>
+      {label}
+    </a>
+  )
+}
 
 const FORMATS = {
   minute: { dateStyle: 'medium', timeStyle: 'short' },

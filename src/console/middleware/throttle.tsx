@@ -77,10 +77,7 @@ export const attemptSignIn = async (c: ConsoleContext, address: string): Promise
  * Counts a code as wrong before it is checked, also as a failed sign-in. A code has a million values,
  * so the limit per user is low: it allows 480 attempts a day.
  */
-export async function attemptCode(
-  c: ConsoleContext,
-  user: { id: string; email: string },
-): Promise<Undo> {
+export async function attemptCode(c: ConsoleContext, user: { id: string; email: string }) {
   const source = await sourceOf(c, user.email)
   const { browser } = source
   return attempt(c, [

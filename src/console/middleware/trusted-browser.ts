@@ -16,10 +16,7 @@ const browserCookie = signedCookie({
 })
 
 /** @returns a key of this browser and user, or null if the user has not signed in here */
-export async function trustedBrowserKey(
-  c: ConsoleContext,
-  userId: string | undefined,
-): Promise<string | null> {
+export async function trustedBrowserKey(c: ConsoleContext, userId: string | undefined) {
   const browser = await browserCookie.read(c)
   const account = userId === undefined ? undefined : hashOf(userId)
   return browser && account && browser.accounts.includes(account)

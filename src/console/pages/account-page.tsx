@@ -10,7 +10,7 @@ import { NewPasswordField, PasskeyInput } from '../components/credential-fields.
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Section, Table, Tabs } from '../components/section.tsx'
-import { Timestamp } from '../components/text.tsx'
+import { Timestamp, ButtonLink } from '../components/text.tsx'
 import { deviceOf } from '../device.ts'
 import type { FormState } from '../forms.ts'
 
@@ -75,9 +75,7 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
     </Section>
     <Section id="delete-heading" title="Delete your account" card>
       <p>The next page shows what will be deleted and asks for your password.</p>
-      <a href="/console/account/delete" role="button" class="secondary">
-        Delete your account
-      </a>
+      <ButtonLink href="/console/account/delete" label="Delete your account" />
     </Section>
     <p class="aside">
       <a href="/console/invitations">Your invitations</a>
@@ -117,10 +115,11 @@ const Security = async ({ c, state }: { c: ConsoleContext; state: FormState }) =
             ? 'Signing in with your password also requires a code of your authenticator app.'
             : 'Protect your account with a code of an authenticator app, in addition to your password.'}
         </p>
-        <a href="/console/account/two-factor" role="button" class="secondary">
-          {hasTwoFactor ? 'Manage' : 'Set up'}{' '}
-          <span class="visually-hidden">two-factor authentication</span>
-        </a>
+        <ButtonLink
+          href="/console/account/two-factor"
+          label={hasTwoFactor ? 'Manage' : 'Set up'}
+          on="two-factor authentication"
+        />
       </Section>
       <Section id="passkeys-heading" title="Passkeys" card>
         <p>

@@ -10,7 +10,7 @@ import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { PaymentBadge, Link, Notice, Timestamp } from '../components/text.tsx'
+import { PaymentBadge, Link, Notice, Timestamp, ButtonLink } from '../components/text.tsx'
 import { SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
@@ -104,21 +104,18 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
       </div>
       <div class="buttons">
         {canContinue && payment.actionUrl && (
-          <a href={payment.actionUrl} role="button">
-            Continue payment
-          </a>
+          <ButtonLink href={payment.actionUrl} kind="primary" label="Continue payment" />
         )}
         {isDiscardable(payment) ? (
           <ActionForm to={`/billing/payments/${id}/discard`} label="Discard payment" />
         ) : (
-          <Link to="/billing" role="button" class="secondary">
-            {status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
-          </Link>
+          <ButtonLink
+            to="/billing"
+            label={status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
+          />
         )}
         {invoiceUrl && (
-          <a href={invoiceUrl} role="button" class="secondary" target="_blank" rel="noreferrer">
-            View invoice
-          </a>
+          <ButtonLink href={invoiceUrl} target="_blank" rel="noreferrer" label="View invoice" />
         )}
       </div>
     </section>
@@ -234,10 +231,7 @@ const Amount = ({ payment }: { payment: PaymentRow }) => {
 }
 
 /** Whether the page where the customer pays is offered: the price and the organisation may have changed. */
-const isContinuable = (
-  payment: PaymentRow,
-  { organisation, account, problem }: BillingView,
-): boolean =>
+const isContinuable = (payment: PaymentRow, { organisation, account, problem }: BillingView) =>
   payment.status === 'open' &&
   problem === null &&
   hasCurrentPrice(payment, organisation, account?.enterpriseTerms)

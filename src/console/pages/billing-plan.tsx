@@ -13,7 +13,7 @@ import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link, Notice, Timestamp } from '../components/text.tsx'
+import { Notice, Timestamp, ButtonLink } from '../components/text.tsx'
 import { detailList, Section } from '../components/section.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import type { BillingView } from './billing-view.ts'
@@ -151,9 +151,7 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
         }}
       >
         <Button>Pay {charge} and upgrade</Button>
-        <Link to="/billing" role="button" class="secondary">
-          Back
-        </Link>
+        <ButtonLink to="/billing" label="Back" />
       </PostForm>
     </section>,
   )

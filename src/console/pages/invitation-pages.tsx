@@ -1,4 +1,5 @@
 // Invitations to the user. Accepting one requires the link from the email; the list only shows them.
+import { ButtonLink } from '../components/text.tsx'
 import { z } from 'zod'
 import { acceptInvitation, joinWithPassword } from '../../users/accept-invitation.ts'
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../organisations/invitations.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { findUserByEmail } from '../../users/users.ts'
-import { newPassword, readForm, type FormState } from '../forms.ts'
+import { newPassword, readForm, withQuery, type FormState } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { roleWithArticle } from '../components/roles.tsx'
@@ -122,9 +123,11 @@ async function invitationPage(
         <>
           <p>This email address already has an account. Sign in to join.</p>
           <p class="buttons">
-            <a href={`/console/sign-in?${new URLSearchParams({ next: path })}`} role="button">
-              Sign in
-            </a>
+            <ButtonLink
+              href={withQuery('/console/sign-in', { next: path })}
+              kind="primary"
+              label="Sign in"
+            />
           </p>
         </>
       )}

@@ -17,7 +17,14 @@ import {
   uploadKeyOf,
   uploadProblem,
 } from '../../platform/signing/signed-url.ts'
-import { ModeBadge, StatusBadge, Link, Notice, formatDuration } from '../components/text.tsx'
+import {
+  ModeBadge,
+  StatusBadge,
+  Link,
+  Notice,
+  formatDuration,
+  ButtonLink,
+} from '../components/text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { withQuery } from '../forms.ts'
 import { ownerOf } from '../playground-pictures.ts'
@@ -195,9 +202,7 @@ const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   return (
     <div class="buttons job-actions">
       {row.status === 'completed' && row.outputFormat && (
-        <Link to={`/jobs/${row.id}/download`} role="button" class="secondary">
-          Download result
-        </Link>
+        <ButtonLink to={`/jobs/${row.id}/download`} label="Download result" />
       )}
       {mayDevelop && row.status === 'pending' && (
         <ActionForm

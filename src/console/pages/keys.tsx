@@ -33,18 +33,18 @@ import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
 const MAX_EXPIRY_DAYS = 3_650
 
-/** The end of a day (UTC), ms; NaN for an invalid date. */
-const endOf = (date: string): number => Date.parse(`${date}T00:00:00Z`) + DAY_MS
-
+/** The end of the last day; null without one. */
 const expires = z
   .string()
   .default('')
-  .refine((date) => date === '' || !Number.isNaN(endOf(date)), 'Enter a date.')
-  .refine((date) => date === '' || endOf(date) > Date.now(), 'Choose today or a later date.')
+  .transform((date) => (date === '' ? null : Date.parse(`${date}T00:00:00Z`) + DAY_MS))
+  .refine((at) => !Number.isNaN(at), 'Enter a date.')
+  .refine((at) => at === null || at > Date.now(), 'Choose today or a later date.')
   .refine(
-    (date) => date === '' || endOf(date) < Date.now() + MAX_EXPIRY_DAYS * DAY_MS,
+    (at) => at === null || at < Date.now() + MAX_EXPIRY_DAYS * DAY_MS,
     'Choose a date in the next 10 years.',
   )
+  .transform((at) => (at === null ? null : new Date(at)))
 
 const NewKey = z.object({
   name,
@@ -61,15 +61,9 @@ const recentSignInForLive = requireRecentSignInIf(({ mode }) => mode === 'live')
 export const keys = createApp()
   .get('/', (c) => keysPage(c))
   .post('/', recentSignInForLive, async (c) => {
-    const { name, mode, id, expires, ...limits } = await readForm(c, NewKey, keysPage)
-    const creating = createApiKey({
-      ...scopeOf(c),
-      name,
-      mode,
-      id,
-      expiresAt: expires ? new Date(endOf(expires)) : null,
-      limits: limitsFrom(limits),
-    })
+    const { name, mode, id, expires: expiresAt, ...form } = await readForm(c, NewKey, keysPage)
+    const limits = limitsFrom(form)
+    const creating = createApiKey({ ...scopeOf(c), name, mode, id, expiresAt, limits })
     const created = await resultOf(c, keysPage, creating)
     if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     return newKeyPage(c, { key: created.key, mode })

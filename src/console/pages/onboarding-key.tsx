@@ -7,7 +7,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { CodeSnippets, CopyableText } from '../components/copyable-text.tsx'
 import { Button, PostForm } from '../components/form.tsx'
-import { Link, OrganisationPath, Notice } from '../components/text.tsx'
+import { Link, OrganisationPath, Notice, ButtonLink } from '../components/text.tsx'
 import { cardPage, guestPage, Steps } from '../components/layout.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { tryOnSnippets } from '../snippets.ts'
@@ -85,9 +85,7 @@ const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
       <SampleForm mode="live" label="Create live picture" />
     ) : (
       <p>
-        <Link to="/billing" role="button">
-          Buy credits
-        </Link>
+        <ButtonLink to="/billing" kind="primary" label="Buy credits" />
       </p>
     )}
   </section>
@@ -115,12 +113,8 @@ export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
         create a new key under API keys.
       </p>
       <p class="buttons">
-        <Link to="/settings/api-keys" role="button">
-          API keys
-        </Link>
-        <a href="/console" role="button" class="secondary">
-          Overview
-        </a>
+        <ButtonLink to="/settings/api-keys" kind="primary" label="API keys" />
+        <ButtonLink href="/console" label="Overview" />
       </p>
     </>,
   )

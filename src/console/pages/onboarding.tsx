@@ -18,7 +18,7 @@ import { REGIONS, currencyOf } from '../../domain/organisation.ts'
 import { ActionForm, Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { cardPage } from '../components/layout.tsx'
-import { Notice } from '../components/text.tsx'
+import { Notice, ButtonLink } from '../components/text.tsx'
 import { name, readForm, resultOf, type FormState } from '../forms.ts'
 import { selectOrganisation, requireSession } from '../middleware/session.ts'
 import { createApp, actorOf, type ConsoleContext } from '../console-context.ts'
@@ -209,9 +209,7 @@ const noOrganisationPage = (c: ConsoleContext) =>
         .
       </p>
       <div class="buttons">
-        <a href={`${START}/new`} role="button">
-          Create an organisation
-        </a>
+        <ButtonLink href={`${START}/new`} kind="primary" label="Create an organisation" />
         <ActionForm action="/console/sign-out" label="Sign out" />
       </div>
     </>,

@@ -10,7 +10,7 @@ import { updateOrganisation } from '../../billing/update-organisation.ts'
 import { readTeam, type Member } from '../../organisations/members.ts'
 import { consolePath } from '../../domain/console-path.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
-import { Link, Timestamp } from '../components/text.tsx'
+import { Link, Timestamp, ButtonLink } from '../components/text.tsx'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
@@ -146,9 +146,10 @@ function leaveContent(c: ConsoleContext, members: Member[]) {
     <>
       <p>You lose access to {organisation.name}. Other members are not affected.</p>
       <p>
-        <Link to={`/settings/team/members/${c.var.user.id}/remove`} role="button" class="secondary">
-          Leave organisation
-        </Link>
+        <ButtonLink
+          to={`/settings/team/members/${c.var.user.id}/remove`}
+          label="Leave organisation"
+        />
       </p>
     </>
   )

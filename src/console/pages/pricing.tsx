@@ -1,4 +1,5 @@
 // The public page of plans and prices.
+import { ButtonLink } from '../components/text.tsx'
 import type { Child } from 'hono/jsx'
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney, nameOfPack, nameOfPlan } from '../../billing/money.ts'
@@ -55,14 +56,10 @@ export const pricing = createApp().get('/', (c) => {
 })
 
 function actionOf(plan: Plan, env: Env): Child {
-  if (plan !== 'enterprise') {
-    return (
-      <a href="/console/sign-up" role="button" class={plan === 'growth' ? undefined : 'secondary'}>
-        Get started <span class="visually-hidden">with {nameOfPlan(plan)}</span>
-      </a>
-    )
-  }
-  return <ContactLink env={env} />
+  if (plan === 'enterprise') return <ContactLink env={env} />
+  const kind = plan === 'growth' ? 'primary' : 'secondary'
+  const on = `with ${nameOfPlan(plan)}`
+  return <ButtonLink href="/console/sign-up" label="Get started" on={on} kind={kind} />
 }
 
 const CurrencyLinks = ({ current }: { current: Currency }) => (

@@ -13,7 +13,7 @@ import {
 } from '../../billing/sandbox/sandbox-payments.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { Button, PostForm } from '../components/form.tsx'
-import { Notice } from '../components/text.tsx'
+import { Notice, ButtonLink } from '../components/text.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage, SandboxBanner, type Anchor, type PageOptions } from '../components/layout.tsx'
 import { detailList } from '../components/section.tsx'
@@ -200,9 +200,7 @@ const messagePage = (page: SandboxPage, message: string, [href, text]: Anchor) =
     <article>
       <h1>{page.title}</h1>
       <p>{message}</p>
-      <a href={href} role="button">
-        {text}
-      </a>
+      <ButtonLink href={href} kind="primary" label={text} />
     </article>,
   )
 

@@ -17,7 +17,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { email, readForm, resultOf, textIn, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { capitalised, Link, ModeBadge, Timestamp } from '../components/text.tsx'
+import { capitalised, ModeBadge, Timestamp, ButtonLink } from '../components/text.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,
@@ -148,17 +148,13 @@ const Members = ({ c, members, workspaces, mayManage }: Team & { c: ConsoleConte
 function memberActions(c: ConsoleContext, member: Member, mayManage: boolean) {
   const path = `${TEAM}/members/${member.userId}`
   const isSelf = member.userId === c.var.user.id
-  const leave = ['Leave', `Leave ${c.var.membership.organisation.name}`] as const
-  const remove = ['Remove', `Remove ${member.email}`] as const
-  const button = (to: string, [text, label]: readonly [text: string, label: string]) => (
-    <Link to={to} role="button" class="secondary" aria-label={label}>
-      {text}
-    </Link>
-  )
+  const removal = isSelf
+    ? { label: 'Leave', on: c.var.membership.organisation.name }
+    : { label: 'Remove', on: member.email }
   return (
     <div class="buttons">
-      {mayManage && button(path, ['Change role', `Change role of ${member.email}`])}
-      {(mayManage || isSelf) && button(`${path}/remove`, isSelf ? leave : remove)}
+      {mayManage && <ButtonLink to={path} label="Change role" on={`of ${member.email}`} />}
+      {(mayManage || isSelf) && <ButtonLink to={`${path}/remove`} {...removal} />}
     </div>
   )
 }
@@ -203,7 +199,7 @@ async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}
           </p>
           <div class="buttons">
             <Button>Save</Button>
-            <Cancel />
+            <ButtonLink to={TEAM} label="Cancel" />
           </div>
         </PostForm>
       </section>
@@ -253,16 +249,10 @@ async function removalPage(c: ConsoleContext, userId: string) {
           )}
           <div class="buttons">
             <Button kind="danger">{isSelf ? 'Leave' : 'Remove'}</Button>
-            <Cancel />
+            <ButtonLink to={TEAM} label="Cancel" />
           </div>
         </PostForm>
       </section>
     </>,
   )
 }
-
-const Cancel = () => (
-  <Link to={TEAM} role="button" class="secondary">
-    Cancel
-  </Link>
-)

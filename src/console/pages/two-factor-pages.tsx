@@ -14,7 +14,7 @@ import { CopyableText } from '../components/copyable-text.tsx'
 import { CodeField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Notice } from '../components/text.tsx'
+import { Notice, ButtonLink } from '../components/text.tsx'
 import { code, readForm, type FormState } from '../forms.ts'
 import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
@@ -170,17 +170,12 @@ const codesPage = (c: ConsoleContext, codes: string[], title: string) =>
       </Notice>
       <CopyableText label="Recovery codes" text={codes.join('\n')} />
       <p class="buttons">
-        <a
-          role="button"
-          class="secondary"
+        <ButtonLink
           download="try-on-recovery-codes.txt"
           href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`}
-        >
-          Download
-        </a>
-        <a role="button" href={PAGE}>
-          I have stored the codes
-        </a>
+          label="Download"
+        />
+        <ButtonLink href={PAGE} kind="primary" label="I have stored the codes" />
       </p>
     </>,
   )

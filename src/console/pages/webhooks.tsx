@@ -22,7 +22,7 @@ import {
 } from '../components/endpoints.tsx'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/text.tsx'
+import { ButtonLink } from '../components/text.tsx'
 import { Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
@@ -120,9 +120,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
         action={
           canDevelop &&
           added.length < MAX_ADDED_ENDPOINTS && (
-            <Link to={`${PAGE}/endpoints/new`} role="button" class="secondary">
-              Add endpoint
-            </Link>
+            <ButtonLink to={`${PAGE}/endpoints/new`} label="Add endpoint" />
           )
         }
       >

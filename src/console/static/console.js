@@ -84,7 +84,7 @@ for (const form of document.querySelectorAll(
 )) {
   form.addEventListener('submit', ({ submitter }) => {
     if (!submitter) return
-    submitter.setAttribute('aria-busy', 'true')
+    submitter.ariaBusy = true
     // Deferred: the form data does not include a disabled button.
     setTimeout(() => (submitter.disabled = true))
   })
@@ -105,11 +105,8 @@ for (const form of document.querySelectorAll('form[data-run]')) {
     try {
       const response = await fetch(form.action, { method: 'POST', body: new FormData(form) })
       if (!response.redirected) throw new Error('the job was rejected')
-      const section = document.createElement('section')
-      section.dataset.live = `${new URL(response.url).pathname}/live`
-      result.replaceChildren(section)
       form.elements.nonce.value = crypto.randomUUID()
-      await poll(section)
+      await poll(liveSection(result, new URL(response.url).pathname))
     } catch {
       result.textContent = 'The job could not be submitted. Try again in the playground.'
     }
@@ -142,8 +139,18 @@ if (performance.getEntriesByType('navigation')[0]?.responseStatus >= 400) {
 /** Shows that the form of a button is being sent. It cannot be sent again meanwhile. */
 export function setBusy(button, isBusy) {
   button.disabled = isBusy
-  if (isBusy) button.setAttribute('aria-busy', 'true')
-  else button.removeAttribute('aria-busy')
+  button.ariaBusy = isBusy || null
+}
+
+/** An element with properties, such as its `textContent`. */
+export const element = (name, properties) => Object.assign(document.createElement(name), properties)
+
+/** Shows in `result` the section of a job, which `poll` reads. */
+export function liveSection(result, jobPath) {
+  const section = element('section')
+  section.dataset.live = `${jobPath}/live`
+  result.replaceChildren(section)
+  return section
 }
 
 /** Replaces `section` with the current state of its job or payment until that is final. */
@@ -197,14 +204,11 @@ function checkFileSize(input) {
     .split(' ')
     .filter((id) => id !== errorId)
   if (size > maxBytes) {
-    const error = document.createElement('small')
-    error.id = errorId
-    error.className = 'error'
-    error.textContent = `This file is ${megabytes(size)} MB. The maximum is ${megabytes(maxBytes)} MB.`
-    input.after(error)
+    const textContent = `This file is ${megabytes(size)} MB. The maximum is ${megabytes(maxBytes)} MB.`
+    input.after(element('small', { id: errorId, className: 'error', textContent }))
     input.setAttribute('aria-invalid', 'true')
     describedBy.unshift(errorId)
-    announce(error.textContent)
+    announce(textContent)
   }
   input.setAttribute('aria-describedby', describedBy.join(' '))
   return size <= maxBytes

@@ -1,7 +1,7 @@
 // Progressive enhancement of the playground: previews, uploads as soon as a file is chosen, drag and
 // drop, paste, the result on the same page, and code with the chosen pictures.
 
-import { announce, poll, setBusy } from './console.js'
+import { announce, element, liveSection, poll, setBusy } from './console.js'
 
 const result = document.querySelector('[data-run-result]')
 const code = document.querySelector('[data-code-for]')
@@ -59,8 +59,7 @@ function pictureOf(card, form) {
       field.removeAttribute('aria-invalid')
     for (const error of card.querySelectorAll('.error')) error.remove()
     for (const sample of samples) {
-      if (sample.dataset.sample === address) sample.setAttribute('aria-current', 'true')
-      else sample.removeAttribute('aria-current')
+      sample.ariaCurrent = sample.dataset.sample === address || null
     }
     if (preview !== undefined) show(preview)
     updateCode()
@@ -73,13 +72,14 @@ function pictureOf(card, form) {
 
   function show(source) {
     if (!source) {
-      frame.replaceChildren(textOf('No picture chosen'))
+      frame.replaceChildren(element('span', { textContent: 'No picture chosen' }))
       return
     }
-    const image = new Image()
-    image.alt = `${card.querySelector('legend').textContent}, chosen picture`
-    image.referrerPolicy = 'no-referrer'
-    image.addEventListener('error', () => image.replaceWith(textOf('No preview')))
+    const alt = `${card.querySelector('legend').textContent}, chosen picture`
+    const image = element('img', { alt, referrerPolicy: 'no-referrer' })
+    image.addEventListener('error', () =>
+      image.replaceWith(element('span', { textContent: 'No preview' })),
+    )
     image.src = source
     frame.replaceChildren(image)
   }
@@ -172,10 +172,8 @@ async function submit(form, button) {
 }
 
 async function follow(jobPath) {
-  const section = document.createElement('section')
-  section.dataset.live = `${jobPath}/live`
-  section.setAttribute('aria-busy', 'true')
-  result.replaceChildren(section)
+  const section = liveSection(result, jobPath)
+  section.ariaBusy = true
   const link = document.querySelector('[data-job-link]')
   link.hidden = false
   link.querySelector('a').href = jobPath
@@ -216,10 +214,7 @@ async function showRejection(form, response) {
 
 function announceError(form, text) {
   form.querySelector(':scope > .notice')?.remove()
-  const notice = document.createElement('p')
-  notice.className = 'notice bad'
-  notice.textContent = text
-  form.prepend(notice)
+  form.prepend(element('p', { className: 'notice bad', textContent: text }))
   announce(text)
 }
 
@@ -236,10 +231,4 @@ async function updateCode() {
 
 async function documentOf(response) {
   return new DOMParser().parseFromString(await response.text(), 'text/html')
-}
-
-function textOf(text) {
-  const span = document.createElement('span')
-  span.textContent = text
-  return span
 }
