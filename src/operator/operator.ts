@@ -22,7 +22,7 @@ import { createOrganisation } from '../organisations/create-organisation.ts'
 import { addCredits } from '../organisations/grant-credits.ts'
 import { findOrganisation, listOrganisations } from '../organisations/organisations.ts'
 import { presentWorkspace, createWorkspace, updateWorkspace } from '../organisations/workspaces.ts'
-import { readAuditLog } from '../organisations/read-audit-log.ts'
+import { readAuditLog } from '../organisations/audit-log.ts'
 import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,

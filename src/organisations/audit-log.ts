@@ -7,73 +7,14 @@ import { database, IF_CHANGED, insertWhere, rowValues } from '../platform/db/dat
 import { members } from '../platform/db/auth-schema.ts'
 import { apiKeys, AUDIT_EMAIL, auditLog, type AuditRow } from '../platform/db/schema.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
+import type { AuditAction } from '../domain/audit-actions.ts'
 import { snakeCase } from '../domain/text.ts'
 import { newId } from '../platform/ids.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { pageOf } from '../domain/page.ts'
+import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 
 /** Replaces the email address of a user whose account is deleted. */
 const DELETED_USER = 'deleted user'
-
-export const AUDIT_ACTIONS = [
-  'session.created',
-  'session.revoked',
-  'user.updated',
-  'user.email_changed',
-  'user.password_changed',
-  'user.two_factor_enabled',
-  'user.two_factor_disabled',
-  'user.recovery_codes_created',
-  'user.passkey_added',
-  'user.passkey_removed',
-  'account.deletion_scheduled',
-  'account.deletion_cancelled',
-  'account.deleted',
-  'api_key.created',
-  'api_key.renamed',
-  'api_key.rolled',
-  'api_key.limits_updated',
-  'api_key.revoked',
-  'notifications.updated',
-  'webhook_secret.revealed',
-  'webhook_secret.rotated',
-  'webhook_endpoint.disabled',
-  'webhook_endpoint.enabled',
-  'webhook_endpoint.created',
-  'webhook_endpoint.updated',
-  'webhook_endpoint.deleted',
-  'webhook_event.resent',
-  'webhook_events.resent',
-  'invitation.created',
-  'invitation.withdrawn',
-  'member.joined',
-  'member.role_changed',
-  'member.removed',
-  'member.left',
-  'workspace.created',
-  'workspace.updated',
-  'organisation.created',
-  'organisation.updated',
-  'organisation.exported',
-  'organisation.deletion_scheduled',
-  'organisation.deletion_cancelled',
-  'credits.granted',
-  'payment.started',
-  'payment.paid',
-  'payment.failed',
-  'payment.refund_requested',
-  'payment.refunded',
-  'plan.changed',
-  'plan.change_scheduled',
-  'auto_reload.updated',
-  'auto_reload.disabled',
-  'enterprise_terms.updated',
-  'job.withdrawn',
-  'job.output_deleted',
-  'job.exported',
-  'ledger.exported',
-  'list.exported',
-] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export interface AuditEntry extends OrganisationRequest {
   action: AuditAction
@@ -94,10 +35,7 @@ export const auditInsert = (entry: AuditEntry, when: SQL = sql`true`) =>
  * Makes a change to the database of accounts, and records it in the same transaction if it changed anything.
  * @returns whether it changed anything
  */
-export async function audited(
-  entry: AuditEntry,
-  change: RunnableQuery<D1Result, 'sqlite'>,
-): Promise<boolean> {
+export async function audited(entry: AuditEntry, change: RunnableQuery<D1Result, 'sqlite'>) {
   const [{ meta }] = await database(entry.env).batch([change, auditInsert(entry, IF_CHANGED)])
   return meta.changes > 0
 }
@@ -108,10 +46,7 @@ export async function audited(
  * @param change returns whether it changed anything, or the result of the statement. If it did not, the entry is
  *   deleted; if it throws, the outcome is unknown and the entry remains
  */
-export async function recorded(
-  entry: AuditEntry,
-  change: () => PromiseLike<boolean | D1Result>,
-): Promise<boolean> {
+export async function recorded(entry: AuditEntry, change: () => PromiseLike<boolean | D1Result>) {
   const { env } = entry
   const row = auditRow(entry)
   await insertWhere(env, auditLog, { ...row, ...actorIdOf(entry) }, sql`true`)
@@ -230,16 +165,32 @@ export interface AuditFilter {
   actor?: { id: string } | { type: Actor['type'] } | undefined
 }
 
-/** An organisation's entries, newest first. `beforeId` is the last of the previous page. */
+interface AuditPage {
+  limit: number
+  /** The last entry of the previous page. */
+  beforeId?: string | undefined
+  filter?: AuditFilter
+}
+
+/**
+ * A page of an organisation's audit log, newest first. For owners.
+ * @throws AppError not_found
+ */
+export async function readAuditLog(request: OrganisationRequest & AuditPage) {
+  await requirePermission(request, 'administer')
+  const { env, organisationId, limit } = request
+  return pageOf(
+    await listAuditEntries(env, organisationId, { ...request, limit: limit + 1 }),
+    limit,
+  )
+}
+
+/** An organisation's entries, newest first. */
 export const listAuditEntries = (
   env: Env,
   organisationId: string,
-  {
-    limit,
-    beforeId,
-    filter: { action, actor } = {},
-  }: { limit: number; beforeId?: string | undefined; filter?: AuditFilter },
-): Promise<AuditRow[]> =>
+  { limit, beforeId, filter: { action, actor } = {} }: AuditPage,
+) =>
   database(env)
     .select()
     .from(auditLog)

@@ -15,7 +15,7 @@ import { invite, withdrawInvitation } from '../../src/organisations/invitations.
 import { changeRole, readMember, readTeam, removeMember } from '../../src/organisations/members.ts'
 import { listOrganisations } from '../../src/organisations/organisations.ts'
 import { updateOrganisation } from '../../src/billing/update-organisation.ts'
-import { readAuditLog } from '../../src/organisations/read-audit-log.ts'
+import { readAuditLog } from '../../src/organisations/audit-log.ts'
 import {
   createWorkspace,
   listWorkspaces,

@@ -1,12 +1,12 @@
 // The audit log, which only owners can read. `readAuditLog` checks the role.
 import { z } from 'zod'
-import { AUDIT_ACTIONS, type AuditFilter } from '../../organisations/audit-log.ts'
+import { readAuditLog, type AuditFilter } from '../../organisations/audit-log.ts'
 import { readTeam } from '../../organisations/members.ts'
-import { readAuditLog } from '../../organisations/read-audit-log.ts'
 import type { AuditRow } from '../../platform/db/schema.ts'
 import { isId } from '../../platform/ids.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../../domain/audit-actions.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import { ACTION_LABELS, ACTOR_LABELS, detailsOf } from '../audit-labels.ts'
+import { ACTOR_LABELS, detailsOf } from '../audit-labels.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
 import { memberPage } from '../components/layout.tsx'
 import { Filters, NoRows, pageLinks, ShortId, Table } from '../components/section.tsx'
@@ -23,7 +23,7 @@ const isActor = (text: string) =>
   isId('usr', text) || isId('key', text) || OTHER_ACTORS.some((type) => type === text)
 
 const Filter = z.object({
-  action: parameter(z.enum(AUDIT_ACTIONS)),
+  action: parameter(z.enum(Object.keys(AUDIT_ACTIONS) as AuditAction[])),
   /** The id of a user or key, or a type of actors. */
   actor: parameter(z.string().refine(isActor)),
 })
@@ -59,7 +59,7 @@ export const auditLog = createApp()
           to={PATH}
           query={query}
           fields={{
-            action: ['Action', AUDIT_ACTIONS.map((value) => [value, ACTION_LABELS[value]])],
+            action: ['Action', Object.entries(AUDIT_ACTIONS)],
             actor: ['Actor', isListed ? actors : [actor, ...actors]],
           }}
         />
@@ -117,6 +117,6 @@ export const auditLog = createApp()
   })
 
 /** Includes actions that are no longer recorded. */
-const LABELS: Record<string, string | undefined> = ACTION_LABELS
+const LABELS: Record<string, string | undefined> = AUDIT_ACTIONS
 
 const actorOf = ({ actorEmail, actorType }: AuditRow) => actorEmail ?? ACTOR_LABELS[actorType]

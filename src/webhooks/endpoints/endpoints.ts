@@ -2,12 +2,7 @@
 // receives the events of the types and the mode that it selects. Each has its own secret. For a test key, only
 // endpoints of test mode exist.
 import { sql } from 'drizzle-orm'
-import {
-  auditInsert,
-  changedDetails,
-  type AuditAction,
-  type AuditEntry,
-} from '../../organisations/audit-log.ts'
+import { auditInsert, changedDetails, type AuditEntry } from '../../organisations/audit-log.ts'
 import {
   requirePermission,
   requireUnlimited,
@@ -19,6 +14,7 @@ import {
   type FailingReceiverRow,
 } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf, type Actor } from '../../domain/actor.ts'
+import type { AuditAction } from '../../domain/audit-actions.ts'
 import { AppError, invalid } from '../../domain/errors.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'

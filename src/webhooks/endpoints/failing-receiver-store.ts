@@ -2,7 +2,8 @@
 // failures; after a time-out, all receivers of an origin share one lease. Some functions return statements on
 // the organisation's jobs database, which the caller runs in the batch that records an attempt.
 import { and, eq, gt, gte, isNull, lte, notExists, or, sql } from 'drizzle-orm'
-import { recorded, type AuditAction, type AuditEntry } from '../../organisations/audit-log.ts'
+import type { AuditAction } from '../../domain/audit-actions.ts'
+import { recorded, type AuditEntry } from '../../organisations/audit-log.ts'
 import { rowValues, type Database, jobsDatabase } from '../../platform/db/database.ts'
 import {
   failingReceivers,
