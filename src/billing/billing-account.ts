@@ -6,6 +6,7 @@ import type { PaymentProviderName } from '../domain/billing.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { invalid } from '../domain/errors.ts'
 import { monthStart } from '../domain/month.ts'
+import { pageOf } from '../domain/page.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { organisationExists } from '../organisations/organisations.ts'
@@ -39,10 +40,7 @@ export interface BillingTask extends BillingSubject {
 }
 
 /** Reads the billing account of an organisation. @returns undefined when it has none */
-export const findBillingAccount = (
-  env: Env,
-  organisationId: string,
-): Promise<BillingAccountRow | undefined> =>
+export const findBillingAccount = (env: Env, organisationId: string) =>
   database(env)
     .select()
     .from(billingAccounts)
@@ -53,10 +51,7 @@ export const findBillingAccount = (
  * Reads an organisation that can be billed.
  * @returns undefined when it does not exist or its deletion has started
  */
-export const findBillableOrganisation = (
-  env: Env,
-  organisationId: string,
-): Promise<OrganisationRow | undefined> =>
+export const findBillableOrganisation = (env: Env, organisationId: string) =>
   database(env)
     .select()
     .from(organisations)
@@ -168,8 +163,8 @@ export async function readBilling(
     paymentsOf(env, organisationId, { limit: PAGE + 1, beforeId }),
     autoReloadSpent(env, organisationId, monthStart(new Date())),
   ])
-  const hasMore = rows.length > PAGE
-  return { account, payments: rows.slice(0, PAGE), hasMore, autoReloadSpent: spent }
+  const { rows: listed, hasMore } = pageOf(rows, PAGE)
+  return { account, payments: listed, hasMore, autoReloadSpent: spent }
 }
 
 /**
@@ -234,10 +229,7 @@ export async function closeBilling(env: Env, organisationId: string): Promise<vo
 }
 
 /** Ends the stored subscription at its provider, if there is one. @returns whether there is one */
-export async function endSubscription(
-  env: Env,
-  account: BillingAccountRow | undefined,
-): Promise<boolean> {
+export async function endSubscription(env: Env, account: BillingAccountRow | undefined) {
   if (!hasSubscription(account)) return false
   await providerNamed(env, account.provider).endSubscription(account.subscriptionId)
   return true

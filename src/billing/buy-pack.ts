@@ -89,9 +89,7 @@ export function hasCurrentPrice(
  * @throws AppError not_found, deletion_scheduled, or validation_error if it is suspended, without a provider or with too
  * many open payments
  */
-export async function requireBuyer(
-  request: PurchaseRequest,
-): Promise<{ organisation: OrganisationRow; provider: PaymentProvider }> {
+export async function requireBuyer(request: PurchaseRequest) {
   await requirePermission(request, 'billing')
   const { env, organisationId, baseUrl } = request
   const organisation = await findBillableOrganisation(env, organisationId)

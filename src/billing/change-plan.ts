@@ -168,10 +168,7 @@ async function scheduleChange(
 }
 
 /** Starts the payment of a plan, or continues one that is open, so that it is not paid twice. */
-async function payPlan(
-  order: Order,
-  subscription?: Subscription & { quote: Quote },
-): Promise<PaymentRow> {
+async function payPlan(order: Order, subscription?: Subscription & { quote: Quote }) {
   const { env, actor, baseUrl, organisation, plan } = order
   const account = organisationStub(env, organisation.id)
   const isProrated = subscription !== undefined

@@ -41,10 +41,7 @@ export const isSandbox = (env: Env, baseUrl: string): boolean =>
  * The provider that has stored the organisation's payment method.
  * @returns null without one, also when it is stored at a provider that is no longer used
  */
-export function chargeableProvider(
-  env: Env,
-  billing: BillingAccountRow | undefined,
-): PaymentProvider | null {
+export function chargeableProvider(env: Env, billing: BillingAccountRow | undefined) {
   const provider = configuredProvider(env)
   const isStored = billing?.customerId && billing.paymentMethod
   return isStored && billing.provider === provider?.name ? provider : null

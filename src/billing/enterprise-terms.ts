@@ -77,9 +77,7 @@ const NO_TERMS: { [Field in keyof EnterpriseTerms]: null } = {
  * @param request `now` in ms since 1970
  * @returns when to call it again, ms since 1970; undefined for an organisation without included credits
  */
-export async function grantIncludedCredits(
-  request: BillingTask & { now: number },
-): Promise<number | undefined> {
+export async function grantIncludedCredits(request: BillingTask & { now: number }) {
   const { env, account, organisationId, now } = request
   const billing = await findBillingAccount(env, organisationId)
   const amount = billing?.enterpriseTerms?.includedCredits

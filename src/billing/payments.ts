@@ -165,11 +165,7 @@ export async function recordState(
  * @param intervalMs the time between two turns
  * @returns false when another task has asked in this time
  */
-export async function claimCheck(
-  env: Env,
-  { id, checkedAt }: PaymentRow,
-  intervalMs: number,
-): Promise<boolean> {
+export async function claimCheck(env: Env, { id, checkedAt }: PaymentRow, intervalMs: number) {
   const now = Date.now()
   const before = new Date(now - intervalMs)
   if (checkedAt >= before) return false
@@ -212,11 +208,7 @@ export async function recordReceipt(env: Env, paymentId: string): Promise<void> 
 }
 
 /** The newest open payment of an organisation for a plan. */
-export async function openPlanPayment(
-  env: Env,
-  organisationId: string,
-  plan: Plan,
-): Promise<PaymentRow | undefined> {
+export async function openPlanPayment(env: Env, organisationId: string, plan: Plan) {
   const isOpen = and(
     eq(payments.organisationId, organisationId),
     eq(payments.kind, 'plan'),
@@ -264,11 +256,7 @@ export function unfinishedPayments(env: Env, organisationId: string): Promise<Pa
 }
 
 /** What automatic payments have cost since an instant, minor units, with those that are still open. */
-export async function autoReloadSpent(
-  env: Env,
-  organisationId: string,
-  since: Date,
-): Promise<number> {
+export async function autoReloadSpent(env: Env, organisationId: string, since: Date) {
   const found = await database(env)
     .select({ sum: sql<number>`coalesce(sum(${payments.amount}), 0)` })
     .from(payments)

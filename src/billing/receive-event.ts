@@ -69,11 +69,7 @@ async function recordEvent(
  * Applies an event and then records it, so that it is applied again after a crash.
  * @throws PaymentError `unavailable`
  */
-async function applyEvent(
-  env: Env,
-  provider: PaymentProvider,
-  event: ProviderEvent,
-): Promise<EventResult> {
+async function applyEvent(env: Env, provider: PaymentProvider, event: ProviderEvent) {
   const { id, organisationId, paymentId, subscriptionId } = event
   const exists = (await findBillableOrganisation(env, organisationId)) !== undefined
   const isPayment = exists && (await applyToPayment(env, provider, event))
@@ -86,11 +82,7 @@ async function applyEvent(
   return isApplied ? 'applied' : 'ignored'
 }
 
-async function applyToPayment(
-  env: Env,
-  provider: PaymentProvider,
-  event: ProviderEvent,
-): Promise<boolean> {
+async function applyToPayment(env: Env, provider: PaymentProvider, event: ProviderEvent) {
   const { organisationId, paymentId, reference } = event
   // A renewal has no payment id. Its subscription may have ended since, or may have been replaced.
   const payment = await (paymentId === null

@@ -83,9 +83,7 @@ export async function recordCustomer(
  * @returns the stored payment when the provider cannot be reached
  * @throws AppError not_found
  */
-export async function readPayment(
-  request: OrganisationRequest & { paymentId: string },
-): Promise<PaymentRow> {
+export async function readPayment(request: OrganisationRequest & { paymentId: string }) {
   const { env, organisationId, paymentId } = request
   await requirePermission(request, 'billing')
   const payment = await findPayment(env, paymentId)

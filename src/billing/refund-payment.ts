@@ -67,11 +67,7 @@ function refundable(payment: PaymentRow, amount: number | undefined): number {
 }
 
 /** The amount of the first request with this reference, which a repeated one refunds. */
-async function requestedAmount(
-  env: Env,
-  paymentId: string,
-  reference: string,
-): Promise<number | undefined> {
+async function requestedAmount(env: Env, paymentId: string, reference: string) {
   const stored = await database(env)
     .select({ amount: refundRequests.amount })
     .from(refundRequests)

@@ -35,9 +35,7 @@ const MISMATCH = 'The amount or currency does not match the order. Contact suppo
  * force before it is recorded as paid: after a crash in between, it is still open and settled again.
  * @throws PaymentError when the subscription that the payment replaces cannot be ended
  */
-export async function settlePayment(
-  task: PaymentTask & { state: PaymentState },
-): Promise<PaymentRow> {
+export async function settlePayment(task: PaymentTask & { state: PaymentState }) {
   const { env, account, payment, state } = task
   const { id: reference, organisationId, credits } = payment
   if (state.status !== 'paid') return recordState(env, payment, state, 0)

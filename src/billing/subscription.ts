@@ -154,11 +154,7 @@ async function runGrace(
  * Applies the plan `starter`, then removes the subscription. This order survives a crash. Informs the
  * owners if a grace period ran.
  */
-async function endPlan(
-  subject: BillingTask,
-  billing: Subscription,
-  plan: SelfServicePlan,
-): Promise<number | undefined> {
+async function endPlan(subject: BillingTask, billing: Subscription, plan: SelfServicePlan) {
   const { env, account, organisationId } = subject
   await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: 'starter' })
   const isRemoved = await updateSubscription(env, billing, NO_SUBSCRIPTION)

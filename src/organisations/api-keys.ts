@@ -50,9 +50,7 @@ export async function listApiKeys(request: OrganisationRequest): Promise<ListedA
  * The active keys that a user created in an organisation, newest first. For owners, and for the user.
  * @throws AppError not_found
  */
-export async function activeKeysCreatedBy(
-  request: OrganisationRequest & { userId: string },
-): Promise<ApiKeyRow[]> {
+export async function activeKeysCreatedBy(request: OrganisationRequest & { userId: string }) {
   await requireOwnerOrSelf(request)
   const { env, organisationId, userId } = request
   return database(env)

@@ -10,10 +10,7 @@ import { organisations } from '../platform/db/schema.ts'
  * @returns `isOpen`: it is not suspended, scheduled for deletion or deleted. `isPaying`: it has a plan with
  *   a fee or has made a payment. Other organisations use free credits.
  */
-export async function standingOf(
-  env: Env,
-  organisationId: string,
-): Promise<{ isOpen: boolean; isPaying: boolean }> {
+export async function standingOf(env: Env, organisationId: string) {
   const db = database(env)
   const payment = db
     .select({ id: payments.id })

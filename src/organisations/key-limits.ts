@@ -12,10 +12,7 @@ import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api
 import { requireUnlimited, requireMember, type OrganisationRequest } from './authorisation.ts'
 
 /** The limits to store. Jobs of test keys cost nothing, so these keys have no limit of credits. */
-export const limitsIn = (
-  mode: Mode,
-  { access, workspaceId, monthlyCredits }: KeyLimits,
-): KeyLimits => ({
+export const limitsIn = (mode: Mode, { access, workspaceId, monthlyCredits }: KeyLimits) => ({
   access,
   workspaceId,
   monthlyCredits: mode === 'test' ? null : monthlyCredits,
@@ -50,9 +47,7 @@ export async function requireWorkspace(
  * @returns false when the key is revoked
  * @throws AppError not_found; validation_error for an unknown workspace
  */
-export async function updateKeyLimits(
-  request: KeyRequest & { limits: KeyLimits },
-): Promise<boolean> {
+export async function updateKeyLimits(request: KeyRequest & { limits: KeyLimits }) {
   const { env, organisationId, keyId, limits } = request
   await requireUnlimited(request, 'develop')
   const key = await readApiKey(request)

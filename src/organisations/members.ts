@@ -11,7 +11,7 @@ import {
 } from './authorisation.ts'
 import { organisationExists } from './organisations.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
+import { members, users } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'
 import { apiKeys, organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -29,16 +29,7 @@ export interface Membership {
   hasLiveKey: boolean
 }
 
-export interface Member {
-  userId: string
-  email: string
-  /** Empty until the user enters one. */
-  name: string
-  role: Role
-  /** The workspaces that the member may access; null for all. */
-  workspaceIds: string[] | null
-  createdAt: Date
-}
+export type Member = Awaited<ReturnType<typeof membersOf>>[number]
 
 type MemberRequest = OrganisationRequest & { userId: string }
 
@@ -61,9 +52,7 @@ export async function membershipsOf(env: Env, userId: string): Promise<Membershi
  * Members and open invitations of an organisation, oldest first. For members.
  * @throws AppError not_found
  */
-export async function readTeam(
-  request: OrganisationRequest,
-): Promise<{ members: Member[]; invitations: InvitationRow[] }> {
+export async function readTeam(request: OrganisationRequest) {
   await requireMember(request)
   const { env, organisationId } = request
   return {
@@ -84,7 +73,7 @@ export async function readMember(request: MemberRequest): Promise<Member> {
   return member
 }
 
-function membersOf(env: Env, organisationId: string, condition?: SQL): Promise<Member[]> {
+function membersOf(env: Env, organisationId: string, condition?: SQL) {
   const { userId, role, workspaceIds, createdAt } = members
   return database(env)
     .select({ userId, email: users.email, name: users.name, role, workspaceIds, createdAt })
@@ -100,9 +89,7 @@ function membersOf(env: Env, organisationId: string, condition?: SQL): Promise<M
  * @returns false when nothing was removed
  * @throws AppError not_found
  */
-export async function removeMember(
-  request: MemberRequest & { revokeKeys: boolean },
-): Promise<boolean> {
+export async function removeMember(request: MemberRequest & { revokeKeys: boolean }) {
   const { env, actor, organisationId, userId, revokeKeys } = request
   const { email, role } = await readMember(request)
   const db = database(env)

@@ -2,22 +2,14 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { requireOperator } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
-import {
-  organisations,
-  workspaces,
-  type OrganisationRow,
-  type WorkspaceRow,
-} from '../platform/db/schema.ts'
+import { organisations, workspaces, type OrganisationRow } from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 
 /**
  * An organisation with its workspaces. Does not check the actor: only for operators and for use cases
  * that have checked theirs.
  */
-export async function findOrganisation(
-  env: Env,
-  organisationId: string,
-): Promise<{ organisation: OrganisationRow; workspaces: WorkspaceRow[] } | undefined> {
+export async function findOrganisation(env: Env, organisationId: string) {
   const db = database(env)
   const [[organisation], workspaceRows] = await db.batch([
     db

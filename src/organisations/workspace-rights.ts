@@ -20,10 +20,7 @@ export const inWorkspaces = (
 ): SQL | undefined => (workspaceIds ? sql`${column} in ${listed(workspaceIds)}` : undefined)
 
 /** An SQL condition: limits rows with the id of a job to the jobs of the given workspaces. */
-export const jobInWorkspaces = (
-  workspaceIds: WorkspaceIds,
-  jobId: SQLiteColumn,
-): SQL | undefined =>
+export const jobInWorkspaces = (workspaceIds: WorkspaceIds, jobId: SQLiteColumn) =>
   workspaceIds
     ? sql`exists (select 1 from ${jobs}
         where ${jobs.id} = ${jobId} and ${inWorkspaces(workspaceIds)})`
@@ -33,10 +30,7 @@ export const mayAccess = (workspaceIds: WorkspaceIds, workspaceId: string): bool
   !workspaceIds || workspaceIds.includes(workspaceId)
 
 /** A filter by workspace: none if the actor may not access it; without it, all that it may access. */
-export const selectedWorkspaces = (
-  { workspaceIds }: Access,
-  workspaceId: string | undefined,
-): string[] | null => {
+export const selectedWorkspaces = ({ workspaceIds }: Access, workspaceId: string | undefined) => {
   if (workspaceId === undefined) return workspaceIds
   return workspaceIds && !workspaceIds.includes(workspaceId) ? [] : [workspaceId]
 }

@@ -50,9 +50,7 @@ export async function listWorkspaces(request: OrganisationRequest): Promise<Work
  * @throws AppError not_found; validation_error at the limit of workspaces, and for a user if an active
  *   workspace has this name
  */
-export async function createWorkspace(
-  request: OrganisationRequest & { name: string },
-): Promise<WorkspaceRow> {
+export async function createWorkspace(request: OrganisationRequest & { name: string }) {
   const { env, actor, organisationId, name } = request
   await requirePermission(request, 'administer')
   await requireUniqueName(request, { name })

@@ -17,9 +17,7 @@ import { findUserByEmail, type UserRequest } from './users.ts'
  * Makes the signed-in user a member.
  * @returns the invitation; undefined if it is not open or is for another address
  */
-export async function acceptInvitation(
-  request: UserRequest & { token: string },
-): Promise<OpenInvitation | undefined> {
+export async function acceptInvitation(request: UserRequest & { token: string }) {
   const { env, actor, token } = request
   const found = await findInvitation(env, token)
   if (found?.invitation.email !== actor.email) return undefined

@@ -19,10 +19,7 @@ const deleteExpired = (env: Env) =>
   database(env).delete(challenges).where(lt(challenges.expiresAt, new Date()))
 
 /** Creates a challenge. Replaces the user's other ones of that kind. @returns the token */
-export async function createChallenge(
-  env: Env,
-  { kind, userId, email, seconds }: NewChallenge,
-): Promise<string> {
+export async function createChallenge(env: Env, { kind, userId, email, seconds }: NewChallenge) {
   const token = randomToken()
   const db = database(env)
   await db.batch([

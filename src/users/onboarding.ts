@@ -47,9 +47,7 @@ const insertOnboarding = (
     .onConflictDoNothing()
 
 /** Starts a user's onboarding, unless it has already started. @returns its state */
-export async function beginOnboarding(
-  request: OnboardingRequest & { organisationName: string },
-): Promise<OnboardingRow> {
+export async function beginOnboarding(request: OnboardingRequest & { organisationName: string }) {
   const { env, userId, organisationName } = request
   await insertOnboarding(env, { userId, organisationName })
   const onboarding = await findOnboarding(env, userId)

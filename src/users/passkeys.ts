@@ -144,9 +144,7 @@ export async function addPasskey(
  * Checks the signature of a passkey and records its use.
  * @returns its user; undefined if it is unknown or its signature, challenge or counter is wrong
  */
-export async function checkPasskey(
-  check: PasskeyCheck,
-): Promise<{ id: string; email: string } | undefined> {
+export async function checkPasskey(check: PasskeyCheck) {
   const { env, challenge } = check
   const response = parse(Assertion, check.credential)
   if (!response) return undefined

@@ -101,10 +101,7 @@ export async function verifyAddressWithPassword(request: {
 }
 
 /** @returns the id of a reset token and its user; undefined if it is invalid, used or expired */
-export async function findReset(
-  env: Env,
-  token: string,
-): Promise<{ id: string; userId: string; email: string } | undefined> {
+export async function findReset(env: Env, token: string) {
   // Any base URL: tokens do not depend on it.
   const { internalAdapter } = await authOf(env, 'https://console.invalid').$context
   const found = await internalAdapter.findVerificationValue(`reset-password:${token}`)

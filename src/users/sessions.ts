@@ -49,10 +49,7 @@ export async function recordSignIn(
  * Ends a session whose sign-in is longer ago than `MAX_SESSION_MS`.
  * @returns whether it has ended
  */
-export async function endIfOld(
-  env: Env,
-  { id, createdAt }: { id: string; createdAt: Date },
-): Promise<boolean> {
+export async function endIfOld(env: Env, { id, createdAt }: { id: string; createdAt: Date }) {
   if (Date.now() - createdAt.getTime() < MAX_SESSION_MS) return false
   // Reading it has extended it, and its cookie would extend it again.
   await database(env).delete(sessions).where(eq(sessions.id, id))

@@ -40,9 +40,7 @@ export async function pendingSecretOf(env: Env, userId: string): Promise<string 
  * Confirms the set-up with a code of the app. From now on, sign-ins require a code.
  * @returns the recovery codes; undefined if the code is wrong or no set-up was started
  */
-export async function enableTwoFactor(
-  request: UserRequest & { code: string },
-): Promise<string[] | undefined> {
+export async function enableTwoFactor(request: UserRequest & { code: string }) {
   const { env, actor, code } = request
   const { userId } = actor
   const row = await findSecret(env, userId)
@@ -110,10 +108,7 @@ export const countRecoveryCodes = (env: Env, userId: string): Promise<number> =>
  * Checks a code of the app, or a recovery code, and uses it up.
  * @returns which kind of code it was; null if it is wrong or was used before
  */
-export async function useCode(
-  env: Env,
-  { userId, code }: { userId: string; code: string },
-): Promise<'totp' | 'recovery_code' | null> {
+export async function useCode(env: Env, { userId, code }: { userId: string; code: string }) {
   const digits = digitsOf(code)
   if (!/^\d{6}$/.test(digits)) {
     const { meta } = await database(env)

@@ -174,11 +174,7 @@ function followingOf(env: Env, { organisationId, card, ...payment }: SandboxPaym
 }
 
 /** The payment of a page's address. @returns undefined when it does not exist or the secret is wrong */
-export async function findByAddress(
-  env: Env,
-  id: string,
-  secret: string,
-): Promise<SandboxPayment | undefined> {
+export async function findByAddress(env: Env, id: string, secret: string) {
   const payment = await findPaymentRow(env, id)
   return payment?.secret === secret ? payment : undefined
 }

@@ -113,11 +113,7 @@ export function withDueAt(subscription: SandboxSubscription): SandboxSubscriptio
  * The price of an upgrade: the difference of the monthly fees for the days that are left, with the
  * current one. Whole minor units, rounded down.
  */
-export function upgradeAmount(
-  subscription: SandboxSubscription,
-  monthlyFee: number,
-  now: number,
-): number {
+export function upgradeAmount(subscription: SandboxSubscription, monthlyFee: number, now: number) {
   const { startedAt, periods, amount } = subscription
   const end = periodEnd(subscription).getTime()
   const start = addMonths(startedAt.getTime(), periods - 1)

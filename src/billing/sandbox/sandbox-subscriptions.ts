@@ -79,11 +79,7 @@ async function changeSubscription(
 }
 
 /** @returns undefined when another write was first; then nothing is written */
-async function replace(
-  env: Env,
-  read: SandboxSubscription,
-  { set, payment }: Change,
-): Promise<SandboxSubscription | undefined> {
+async function replace(env: Env, read: SandboxSubscription, { set, payment }: Change) {
   const { id, version } = sandboxSubscriptions
   const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
   const [{ meta }] = await database(env).batch([
@@ -196,10 +192,7 @@ async function invoiceOf(env: Env, payment: SandboxPayment): Promise<InvoiceStat
 }
 
 /** See `PaymentProvider.quoteUpgrade`. */
-export async function quoteUpgrade(
-  env: Env,
-  { subscriptionId, amount, at }: UpgradeQuote,
-): Promise<number> {
+export async function quoteUpgrade(env: Env, { subscriptionId, amount, at }: UpgradeQuote) {
   const subscription = await changeSubscription(env, subscriptionId)
   if (!subscription) throw new PaymentError('rejected', 'The subscription does not exist.')
   return upgradeAmount(subscription, amount, at.getTime())

@@ -8,9 +8,7 @@ import { settingsOf } from '../../platform/settings.ts'
 import {
   PaymentError,
   type EventQuery,
-  type ListedEvent,
   type PaymentProvider,
-  type PaymentState,
   type PaymentToFind,
   type ProviderEvent,
   type SubscriptionState,
@@ -90,19 +88,13 @@ async function available<T>(response: Promise<T>): Promise<T> {
   }
 }
 
-async function findPayment(
-  env: Env,
-  { paymentId, reference }: PaymentToFind,
-): Promise<PaymentState | null> {
+async function findPayment(env: Env, { paymentId, reference }: PaymentToFind) {
   const payment = await findPaymentRow(env, reference ?? chargeIdOf(paymentId))
   return payment ? stateOf(env, payment) : null
 }
 
 /** Events are not stored: the rows that have changed are the events. */
-async function missingEvents(
-  env: Env,
-  { since, limit, knownOf }: EventQuery,
-): Promise<ListedEvent[]> {
+async function missingEvents(env: Env, { since, limit, knownOf }: EventQuery) {
   await applyDueChanges(env)
   const db = database(env)
   const { changedAt: paymentAt, id: paymentId } = sandboxPayments

@@ -64,10 +64,7 @@ async function verifyEvent(client: Stripe, headers: Headers, body: string, secre
 }
 
 /** The events since an instant that are not known, oldest first. At most `limit`. */
-export async function missingEvents(
-  client: Stripe,
-  { since, limit, knownOf }: EventQuery,
-): Promise<Stripe.Event[]> {
+export async function missingEvents(client: Stripe, { since, limit, knownOf }: EventQuery) {
   const events = client.events.list({
     types: [...EVENT_TYPES],
     created: { gte: secondsOf(since) },

@@ -61,11 +61,7 @@ const CHANGES = new Set(['subscription_create', 'subscription_update'])
 const OF_PLANS = new Set([...CHANGES, 'subscription_cycle'])
 
 /** The invoices of a subscription that charge its plan, since an instant, oldest first. */
-export async function invoicesOf(
-  client: Stripe,
-  subscriptionId: string,
-  since: number,
-): Promise<Stripe.Invoice[]> {
+export async function invoicesOf(client: Stripe, subscriptionId: string, since: number) {
   const invoices: Stripe.Invoice[] = []
   const pages = client.invoices.list({
     subscription: subscriptionId,
@@ -153,9 +149,7 @@ async function createProduct(client: Stripe, id: string, plan: SelfServicePlan):
 }
 
 /** The plan of a product; undefined for a product of another system. */
-export function planOfProduct(
-  product: string | { id: string } | null | undefined,
-): SelfServicePlan | undefined {
+export function planOfProduct(product: string | { id: string } | null | undefined) {
   const id = idOf(product)
   return SELF_SERVICE_PLANS.find((plan) => id === PRODUCT_PREFIX + plan)
 }

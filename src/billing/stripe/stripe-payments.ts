@@ -202,10 +202,7 @@ async function readState(client: Stripe, reference: string): Promise<PaymentStat
 }
 
 /** Looks through what was created at the time of the payment. Stripe's own search is delayed. */
-async function searchPayment(
-  client: Stripe,
-  { paymentId, customerId, createdAt }: PaymentToFind,
-): Promise<PaymentState | null> {
+async function searchPayment(client: Stripe, { paymentId, customerId, createdAt }: PaymentToFind) {
   const at = createdAt.getTime()
   const created = {
     gte: secondsOf(new Date(at - CLOCK_SKEW_MS)),

@@ -70,10 +70,7 @@ function itemOf({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
 }
 
 /** See `PaymentProvider.quoteUpgrade`. */
-export async function quoteUpgrade(
-  client: Stripe,
-  { subscriptionId, at, ...price }: UpgradeQuote,
-): Promise<number> {
+export async function quoteUpgrade(client: Stripe, { subscriptionId, at, ...price }: UpgradeQuote) {
   const item = itemOf(await client.subscriptions.retrieve(subscriptionId))
   const { total, total_excluding_tax: net } = await client.invoices.createPreview({
     subscription: subscriptionId,

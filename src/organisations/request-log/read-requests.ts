@@ -131,11 +131,7 @@ export async function readRequest(
  * Reads the log until `limit` entries match, in a bounded number of calls.
  * @returns `from`: where the log continues; undefined at its end
  */
-async function scanLog(
-  env: Env,
-  organisationId: string,
-  { limit, ...query }: RequestQuery,
-): Promise<{ found: RequestEntry[]; from: string | undefined }> {
+async function scanLog(env: Env, organisationId: string, { limit, ...query }: RequestQuery) {
   const found: RequestEntry[] = []
   let { from } = query
   let calls = query.filter.id === undefined ? MAX_CALLS : MAX_CALLS_FOR_ID
