@@ -38,7 +38,7 @@ function bytesPerPixel(header: ImageHeader): number {
   return isGreyPng(header) ? 6.3 : 4.2
 }
 
-/** The coefficients of a JPEG are in memory, with 2 bytes each. Kinds that only the library decodes take 10 bytes a pixel. */
+/** Whether all coefficients are in memory, 2 bytes each. The library takes more, up to its own limit. */
 const isBuffered = (header: ImageHeader): header is JpegHeader =>
   header.format === 'jpeg' && header.buffered
 

@@ -25,17 +25,14 @@ export async function readCoefficients(
     stride: units.across * columns,
   }))
   for (const scan of frame.scans) {
-    const reader = new ScanReader(file, scan.start)
+    const reader = new ScanReader(file, scan)
     const means = frame.components.map(() => 0)
     // The units of a scan with one component are the blocks that the picture covers.
     const only = scan.parts.length === 1 ? frame.components[scan.parts[0]!.index]! : null
     const size = only ? blocksOf(frame, only) : units
-    for (let y = 0, count = 0; y < size.down; y++) {
-      for (let x = 0; x < size.across; x++, count++) {
-        if (scan.restartInterval > 0 && count > 0 && count % scan.restartInterval === 0) {
-          reader.restart()
-          means.fill(0)
-        }
+    for (let y = 0; y < size.down; y++) {
+      for (let x = 0; x < size.across; x++) {
+        if (reader.nextUnit()) means.fill(0)
         for (const part of scan.parts) {
           const { data, stride } = all[part.index]!
           const { columns, rows } = only ? ONE : frame.components[part.index]!

@@ -32,26 +32,21 @@ async function decodeFrame(file: Uint8Array, frame: Frame, target: Size): Promis
   const unit = { width: 8 * columns, height: 8 * rows }
   const across = Math.ceil(frame.width / unit.width)
   const down = Math.ceil(frame.height / unit.height)
-  const channels = frame.components.map((component) =>
-    createChannel(component, side, across, { columns, rows }, size),
-  )
+  const scan = wholeScan(frame)
+  const reader = scan && new ScanReader(file, scan)
+  const stored = scan ? [] : await readCoefficients(file, frame, { across, down })
+  const channels = frame.components.map((component, i) => ({
+    ...createChannel(component, side, across, { columns, rows }, size),
+    codes: scan?.parts[i] ?? null,
+    stored: stored[i] ?? null,
+  }))
   const planes = channels.map(({ plane }) => plane)
   const shrinker = new Shrinker(size, target)
   const row = new Uint8ClampedArray(size.width * 4).fill(255)
-  const scan = wholeScan(frame)
-  const reader = scan && new ScanReader(file, scan.start)
-  const stored = scan ? [] : await readCoefficients(file, frame, { across, down })
-  for (const [i, channel] of channels.entries()) {
-    channel.codes = scan?.parts[i] ?? null
-    channel.stored = stored[i] ?? null
-  }
   let written = 0
-  for (let y = 0, units = 0; y < down; y++) {
-    for (let x = 0; x < across; x++, units++) {
-      if (reader && scan.restartInterval > 0 && units > 0 && units % scan.restartInterval === 0) {
-        reader.restart()
-        for (const channel of channels) channel.mean = 0
-      }
+  for (let y = 0; y < down; y++) {
+    for (let x = 0; x < across; x++) {
+      if (reader?.nextUnit()) for (const channel of channels) channel.mean = 0
       for (const channel of channels) readUnit(reader, channel, x, y)
     }
     reader?.check()
@@ -106,7 +101,7 @@ function createChannel(
   across: number,
   most: { columns: number; rows: number },
   size: Size,
-): Channel {
+): Omit<Channel, 'codes' | 'stored'> {
   // Chroma in half resolution is reduced less, as far as blocks are large enough.
   const isHalf = component.columns < most.columns && component.rows < most.rows
   const side = isHalf && lumaSide < 8 ? ((lumaSide * 2) as BlockSide) : lumaSide
@@ -131,7 +126,7 @@ function createChannel(
     width: Math.ceil(size.width / (half.across ? 2 : 1)),
     height: Math.ceil(size.height / (half.down ? 2 : 1)),
   }
-  return { component, plane, side, transform, factors, mean: 0, codes: null, stored: null }
+  return { component, plane, side, transform, factors, mean: 0 }
 }
 
 const block = new Float64Array(64)

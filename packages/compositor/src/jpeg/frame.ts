@@ -144,10 +144,11 @@ function scanOf(
     ? last < 64 && (first === 0 ? last === 0 : first <= last && count === 1) && low < 14
     : first === 0 && last === 63 && approximation === 0
   if (!isValid || (high > 0 && high !== low + 1)) return null
+  const ids = Array.from({ length: header[5]! }, (_, component) => header[6 + 3 * component])
   const parts: ScanPart[] = []
   for (let i = 0; i < count; i++) {
     const [id, codesIds] = body.subarray(1 + 2 * i)
-    const index = Array.from({ length: header[5]! }, (_, c) => header[6 + 3 * c]).indexOf(id)
+    const index = ids.indexOf(id)
     const means = codes.get(codesIds! >> 4)
     const others = codes.get(0x10 | (codesIds! & 0x0f))
     // Components are in the order of the frame.

@@ -27,13 +27,28 @@ export class ScanReader {
   #count = 0
   /** How many of them are zeros that were added after the end of the data. */
   #added = 0
-  #restarts = 0
+  readonly #restartInterval: number
+  #units = 0
   /** How many of the next blocks have no other coefficients in this scan. */
   #emptyBlocks = 0
 
-  constructor(file: Uint8Array, start: number) {
+  constructor(file: Uint8Array, scan: { start: number; restartInterval: number }) {
     this.#file = file
-    this.#at = start
+    this.#at = scan.start
+    this.#restartInterval = scan.restartInterval
+  }
+
+  /**
+   * Begins a unit, after the restart marker that may precede it.
+   * @returns whether there was one: means are counted from 0 then
+   * @throws UnreadableScan
+   */
+  nextUnit(): boolean {
+    const units = this.#units++
+    if (units === 0 || this.#restartInterval === 0 || units % this.#restartInterval > 0)
+      return false
+    this.#restart(units / this.#restartInterval - 1)
+    return true
   }
 
   /**
@@ -142,9 +157,9 @@ export class ScanReader {
     return this.#unsigned(1)
   }
 
-  /** Skips the restart marker that has to follow. @throws UnreadableScan */
-  restart(): void {
-    if (this.#nextMarker() !== FIRST_RESTART + (this.#restarts++ % 8)) {
+  /** Skips the restart marker that has to follow. @param count how many were before it */
+  #restart(count: number): void {
+    if (this.#nextMarker() !== FIRST_RESTART + (count % 8)) {
       throw new UnreadableScan('a restart marker is missing')
     }
     this.#at += 2
