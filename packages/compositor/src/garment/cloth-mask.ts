@@ -9,7 +9,7 @@ import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
 import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
 import type { Backdrop } from './background.ts'
-import { groundAround, groundOf, type Ground } from './ground.ts'
+import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
 import { fillPrints, fillSlots, gapTest, touchesBorder } from './holes.ts'
 
@@ -25,7 +25,7 @@ const TEXTURED = 3
 const EXACT = 0.001
 /** The noise below which the ground has no other colour at all. */
 const FLAT = 1e-6
-/** The noise from which a ground may have a pattern, such as planks, and above which nothing else helps. */
+/** The noise from which a ground may have a pattern, such as planks, and from which no gradient describes it. */
 const PATTERNED = 0.0055
 const BUSY = 0.035
 /** The depth of the border in which a pattern's colours are read, and a smaller one, for cloth that reaches into it. */
@@ -33,7 +33,7 @@ const BORDER_DEPTHS = [0.03, 0.015]
 /** On a pattern: the least share of the picture that is cloth, and of the largest piece that the half of an open front has. */
 const LEAST_SHARE = 0.04
 const LEAST_HALF = 0.5
-/** The raggedness from which pieces of the pattern were taken for cloth, or the reverse: 50 photos of used clothes. */
+/** The raggedness from which an outline has pieces of the pattern, or lost some to it: of 50 photos of used clothes. */
 const RAGGED = 1
 /** Lines of the pattern that touch the cloth are at most twice this wide, in pixels. */
 const SPUR = 2
@@ -49,44 +49,46 @@ export async function clothOf(lab: Lab): Promise<Mask> {
   await pause()
   const ground = await groundOf(lab)
   await pause()
-  if (ground.noise < PATTERNED) return clothOnPlain(lab, edges, ground)
+  const onPlain = () =>
+    cutOut(ground, edges, ground.exact ? null : (cloth) => groundAround(ground, lab, cloth))
+  if (ground.noise < PATTERNED) return onPlain()
   for (const depth of BORDER_DEPTHS) {
-    const cloth = await clothOnPattern(lab, edges, depth)
+    const cloth = await cutFromPattern(lab, edges, depth)
     if (isPlausible(cloth)) return cloth
   }
-  const onPlain = ground.noise < BUSY ? await clothOnPlain(lab, edges, ground) : null
-  if (onPlain && isPlausible(onPlain)) return onPlain
+  if (ground.noise < BUSY) {
+    const cloth = await onPlain()
+    if (isPlausible(cloth)) return cloth
+  }
   throw new CompositionError(
     'garment_not_found',
     'The background is too busy to tell the garment from it. A plain one is needed.',
   )
 }
 
-async function clothOnPlain(lab: Lab, edges: Edges, expected: Ground): Promise<Mask> {
+async function cutFromPattern(lab: Lab, edges: Edges, depth: number): Promise<Mask> {
+  const border = await paletteAtBorder(lab, depth)
+  const cloth = await cutOut(border, edges, (first) =>
+    paletteAround(lab, keepLarge(first, LEAST_PIECE), border),
+  )
+  return keepLarge(opened(distanceTo(cloth, 0), cloth, SPUR), LEAST_HALF)
+}
+
+/** @param refine knows the ground better from the first cloth; null where the first is as good as it gets */
+async function cutOut(
+  expected: Backdrop,
+  edges: Edges,
+  refine: ((cloth: Mask) => Backdrop | Promise<Backdrop>) | null,
+): Promise<Mask> {
   let ground = expected
   let plain = plainOf(ground, edges)
   let colour = await cutByColour(ground, edges, plain)
-  if (!ground.exact) {
-    ground = groundAround(ground, lab, fillPrints(colour, plain))
+  if (refine) {
+    ground = await refine(fillPrints(colour, plain))
     await pause()
     plain = plainOf(ground, edges)
     colour = await cutByColour(ground, edges, plain)
   }
-  return finished(colour, ground, edges, plain)
-}
-
-async function clothOnPattern(lab: Lab, edges: Edges, depth: number): Promise<Mask> {
-  let ground = await paletteAtBorder(lab, depth)
-  let plain = plainOf(ground, edges)
-  const first = await cutByColour(ground, edges, plain)
-  ground = await paletteAround(lab, keepLarge(fillPrints(first, plain), LEAST_PIECE), ground)
-  plain = plainOf(ground, edges)
-  const colour = await cutByColour(ground, edges, plain)
-  const cloth = await finished(colour, ground, edges, plain)
-  return keepLarge(opened(distanceTo(cloth, 0), cloth, SPUR), LEAST_HALF)
-}
-
-async function finished(colour: Mask, ground: Backdrop, edges: Edges, plain: Mask): Promise<Mask> {
   const first = fillPrints(keepLarge(colour, LEAST_PIECE), plain)
   await pause()
   const bright = await withoutShadow(first, ground, edges)

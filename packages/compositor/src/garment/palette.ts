@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import { pauseInRows } from '../pause.ts'
 import { percentile } from '../plane.ts'
 import type { Backdrop } from './background.ts'
-import { area, distanceTo, type Mask } from './mask.ts'
+import { distanceTo, type Mask } from './mask.ts'
 
 /**
  * How many colours, from how many samples about, how often they are adjusted to the samples nearest to them, and the
@@ -35,10 +35,10 @@ export async function paletteAtBorder(lab: Lab, share: number): Promise<Backdrop
 export async function paletteAround(lab: Lab, cloth: Mask, ground: Backdrop): Promise<Backdrop> {
   const fromCloth = distanceTo(cloth, 1)
   const around = pixelsWhere(lab, (i) => fromCloth[i]! > BESIDE)
-  if (area(cloth) === 0 || around.length === 0) return ground
+  const inside = pixelsWhere(lab, (i) => cloth.data[i] === 1)
+  if (inside.length === 0 || around.length === 0) return ground
   const backdrop = await backdropOf(lab, around)
   const { distance } = backdrop
-  const inside = pixelsWhere(lab, (i) => cloth.data[i] === 1)
   await forNearest(lab, paletteOf(lab, inside), (i, L, a, b) => {
     const fromGround = distance[i]!
     const share = fromGround / (fromGround + Math.hypot(L, a, b) + ALMOST_ZERO)

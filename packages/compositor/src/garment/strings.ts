@@ -1,6 +1,7 @@
 // Strings that hang from a hem, such as the drawstring of a jacket. They would be the garment's lower end.
 import { piecesOf } from '../pieces.ts'
-import { boundsOf, maskWhere, runsOf, type Mask } from './mask.ts'
+import { boundsOf, runsOf, type Mask } from './mask.ts'
+import { paint } from './regions.ts'
 
 /**
  * A string is at most `wide` and at least `long`, and `above` it the cloth is at least `hem` wide, in widths of the
@@ -36,8 +37,9 @@ export function withoutStrings(mask: Mask): Mask {
     const hem = row < 0 ? undefined : runAt(mask, row, first % width)
     return hem !== undefined && hem.right - hem.left >= whole * STRING.hem
   })
-  const drop = new Set(strings.flatMap(({ pixels }) => [...pixels]))
-  return drop.size === 0 ? mask : maskWhere(mask, (i) => data[i] === 1 && !drop.has(i))
+  const rest = { ...mask, data: data.slice() }
+  for (const { pixels } of strings) paint(rest, pixels, 0)
+  return rest
 }
 
 const runAt = (mask: Mask, row: number, column: number) =>
