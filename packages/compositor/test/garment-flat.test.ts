@@ -273,6 +273,26 @@ describe('readFlat', () => {
     expect(garment.left.armpit.y).toBeLessThan(200)
   })
 
+  it('finds sleeves that lie against the body by their seams, and none in a plain dress', async () => {
+    const dress = (isSeam: (side: number, y: number) => boolean) =>
+      draw(300, 400, (x, y) => {
+        const side = Math.abs(x - 150)
+        const edge = 80 + (y - 80) * 0.12
+        if (y < 80 + Math.max(0, side - 40) * 0.5 || y > 300 || side > edge) return GROUND
+        return isSeam(side, y) ? [20, 30, 60] : [70, 100, 170]
+      })
+    const jacket = await readFlat(dress((side, y) => Math.abs(side - 64) < 2 && y > 130))
+    const sleeveless = await readFlat(dress((side) => side < 2))
+    if (jacket?.kind !== 'top' || sleeveless?.kind !== 'top') throw new Error('not read as tops')
+    expect(jacket.shoulders).toBe('sleeves')
+    for (const { armpit, sleeve } of [jacket.left, jacket.right]) {
+      expect(Math.abs(Math.abs(armpit.x - 150) - 64)).toBeLessThan(5)
+      expect(armpit.y).toBeLessThan(190)
+      expect(sleeve!.inner.at(-1)!.y).toBeGreaterThan(280)
+    }
+    expect(sleeveless.shoulders).not.toBe('sleeves')
+  })
+
   it('does not take a hood for the waist of a skirt', async () => {
     const garment = await readFlat(
       cutOut(['150 50, 104 50, 100 74, 84 100, 22 296, 50 306, 62 288, 62 310, 150 310']),

@@ -9,6 +9,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
+import { edgesOf } from './edges.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
@@ -18,6 +19,7 @@ import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
 import { wornShapeOf } from './worn.ts'
+import { sleevesApart } from './sleeve-seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 
 /**
@@ -82,12 +84,18 @@ export async function readFlat(
     mask = withoutLegCut(withoutStrings(outside))
   }
   await pause()
-  const shape = shapeOfGarment(mask)
-  if (!shape) return null
+  const seen = shapeOfGarment(mask)
+  if (!seen) return null
+  await pause()
+  const apart = lacksSleeves(seen) ? sleevesApart(mask, edgesOf(lab)) : null
+  const shape = (apart && shapeOfGarment(apart)) ?? seen
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
 }
+
+const lacksSleeves = (shape: Shape) =>
+  'neckline' in shape && !(shape.left.sleeve && shape.right.sleeve)
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
 const CUT_OFF = 0.2
