@@ -148,6 +148,23 @@ describe('readFlat', () => {
     expect(alphaAt(cut, 100, 240)).toBe(255)
   })
 
+  it('leaves out the hard shadow of coloured cloth with a texture, but no grey hem of it', async () => {
+    const knitted = (below: (x: number, y: number) => Colour) =>
+      draw(300, 400, (x, y) => {
+        const stitch = (Math.floor(x / 3) + Math.floor(y / 3)) % 2 === 0 ? 0 : 26
+        if (Math.abs(x - 150) < 80 && y > 80 && y < 280) return [180 + stitch, 150 + stitch, 110]
+        const isBelow = x > 80 && x < 220 && y >= 280 && y < 310
+        return isBelow ? below(x, y) : GROUND
+      })
+    const shadow = (await readFlat(knitted(() => [168, 168, 168])))!
+    const hem = (await readFlat(
+      knitted((x) => (Math.floor(x / 3) % 2 === 0 ? [150, 150, 150] : [185, 185, 185])),
+    ))!
+    expect(alphaAt(shadow.picture, 150, 270)).toBe(255)
+    expect(alphaAt(shadow.picture, 150, 297)).toBe(0)
+    expect(alphaAt(hem.picture, 150, 297)).toBe(255)
+  })
+
   it('leaves out the ground between sleeves that a shadow on the floor closes', async () => {
     const picture = draw(300, 400, (x, y) => {
       const off = Math.abs(x - 150)

@@ -2,16 +2,16 @@
 import { CompositionError } from '../composition-error.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
-import { median } from '../plane.ts'
 import { clamp } from '../raster.ts'
 import { blur } from '../smoothing.ts'
-import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
-import { floodThick, inverse, keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
+import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
+import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
 import type { Backdrop } from './background.ts'
 import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
 import { fillPrints, fillSlots, gapTest, touchesBorder } from './holes.ts'
+import { withoutShadow } from './shadow.ts'
 
 /** The cost of calling a pixel of the ground's colour cloth. */
 const PRIOR = 1
@@ -215,70 +215,4 @@ async function enclosedBy(
       !isGap(pixels) &&
       !(exact && looksPlain(pixels)),
   )
-}
-
-/** How far a shadow reaches: usually, and beside cloth of which this share is so unlike the ground. By experiment. */
-const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
-
-function shadowReach(mask: Mask, { distance }: Backdrop): number {
-  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > SHADOW_REACH.unlike)
-  return area(unlike) > SHADOW_REACH.share * area(mask) ? SHADOW_REACH.most : SHADOW_REACH.usual
-}
-
-/**
- * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
- * shadows have soft edges, cloth has hard ones.
- */
-async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
-  const { width, height } = mask
-  const reach = Math.max(width, height) * shadowReach(mask, ground)
-  const depth = distanceTo(mask, 0)
-  const terminal = new Float32Array(mask.data.length)
-  for (let i = 0; i < terminal.length; i++) {
-    const shadow =
-      ground.darker[i]! > -0.004 && ground.darker[i]! < 0.4 && ground.chroma[i]! < 0.025
-    terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? 0.06 : 50
-  }
-  await pause()
-  const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
-  await pause()
-  const thick = opened(depth, mask, reach * 0.4)
-  // Straps are all edge; shadows lie along something thicker.
-  for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick.data[i] === 0) data[i] = 1
-  await pause()
-  const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
-  const bright = { width, height, data }
-  for (const pixels of regions(gone, 1)) {
-    if (isEven(pixels, depth, ground, edges)) paint(bright, pixels, 1)
-  }
-  return bright
-}
-
-/** Pale cloth: its least pixels, the least share of its colour at the outline, and its usual change over three pixels. */
-const EVEN = { size: 40, atRim: 0.8, change: 0.02 }
-/** Pixels from the outline: its mixed ones, the rim, and where the inside begins. */
-const RIM = { from: 1.5, to: 3, inside: 4 }
-
-/** Whether a piece differs from the ground as much at the outline as inside. A shadow fades outwards. */
-function isEven(
-  pixels: Int32Array,
-  depth: Float32Array,
-  { distance }: Backdrop,
-  edges: Edges,
-): boolean {
-  if (pixels.length < EVEN.size) return false
-  const far = (part: Int32Array) => median(Array.from(part, (i) => distance[i]!))
-  const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
-  const inside = pixels.filter((i) => depth[i]! > RIM.inside)
-  const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
-  return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
-}
-
-/** Where the mask is at least twice the radius wide. */
-function opened(depth: Float32Array, mask: Mask, radius: number): Mask {
-  const far = distanceTo(
-    maskWhere(mask, (i) => depth[i]! > radius),
-    1,
-  )
-  return maskWhere(mask, (i) => mask.data[i] === 1 && far[i]! <= radius + 1.5)
 }

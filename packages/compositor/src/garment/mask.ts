@@ -51,6 +51,18 @@ export function topOf(mask: Mask, x: number, lowest = mask.height): number | nul
 export const distanceTo = (mask: Mask, of: 0 | 1): Float32Array =>
   distanceToSet(mask, (at) => mask.data[at] === of)
 
+/**
+ * Where the mask is at least twice the radius wide.
+ * @param depth the distance of its pixels to the nearest one that is not set
+ */
+export function opened(depth: Float32Array, mask: Mask, radius: number): Mask {
+  const far = distanceTo(
+    maskWhere(mask, (i) => depth[i]! > radius),
+    1,
+  )
+  return maskWhere(mask, (i) => mask.data[i] === 1 && far[i]! <= radius + 1.5)
+}
+
 export interface Run {
   left: number
   /** One past the last pixel. */

@@ -1,0 +1,117 @@
+// The shadow that cloth casts on the ground, which is cut out with it at first.
+import { pause } from '../pause.ts'
+import { median } from '../plane.ts'
+import { clamp } from '../raster.ts'
+import type { Backdrop } from './background.ts'
+import { changeAround, cutAlong, type Edges } from './edges.ts'
+import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
+import { paint, regions } from './regions.ts'
+
+/** The mask without the shadow that the cloth casts on the ground. */
+export async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+  return withoutSoftShadow(await withoutHardShadow(mask, ground, edges), ground, edges)
+}
+
+/** A hard shadow can be told from cloth of one colour with a texture. By experiment. */
+const HARD_SHADOW = {
+  /** The least chroma of such cloth, and its least change over three pixels. */
+  cloth: { chroma: 0.03, change: 0.02 },
+  /** A shadow has less than this share of the cloth's chroma, on at most so much of what is cut out. */
+  pale: { chroma: 0.7, share: 0.25 },
+  /** How much darker than the ground it is, and its most chroma. */
+  darker: { least: 0.08, most: 0.4 },
+  chroma: 0.016,
+  /** The most change over three pixels inside it, and the least share of it that is so smooth. */
+  smooth: { change: 0.02, share: 0.15 },
+  /** The costs of calling its pixels ground: inside, at the rim, and where it meets the cloth. */
+  costs: { inside: -1, rim: -0.4, fading: 0.06 },
+}
+
+/** Cuts off large smooth grey pieces, whose edge to the ground is as hard as that to the cloth. */
+async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+  const { darker, chroma } = ground
+  const { pale, costs, smooth } = HARD_SHADOW
+  const cloth = Array.from(mask.data.keys()).filter((i) => mask.data[i] === 1)
+  const colour = median(cloth.map((i) => chroma[i]!))
+  const change = median(cloth.map((i) => changeAround(edges, i)))
+  const { cloth: least } = HARD_SHADOW
+  if (colour < least.chroma || change < least.change ** 2) return mask
+  const isPale = (i: number) => chroma[i]! < pale.chroma * colour
+  if (cloth.filter(isPale).length > pale.share * cloth.length) return mask
+  const isSmooth = (i: number) => changeAround(edges, i) < smooth.change ** 2
+  await pause()
+  const terminal = new Float32Array(mask.data.length).fill(-50)
+  for (const i of cloth) {
+    const isShaded = darker[i]! > HARD_SHADOW.darker.least && darker[i]! < HARD_SHADOW.darker.most
+    const isGrey = chroma[i]! < HARD_SHADOW.chroma
+    if (!isPale(i) || !isShaded) terminal[i] = 50
+    else terminal[i] = !isGrey ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
+  }
+  const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
+  await pause()
+  const rest = { ...mask, data: mask.data.slice() }
+  for (const pixels of regions(
+    maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0),
+    1,
+  )) {
+    if (pixels.filter(isSmooth).length > smooth.share * pixels.length) paint(rest, pixels, 0)
+  }
+  return rest
+}
+
+/** How far a shadow reaches: usually, and beside cloth of which this share is so unlike the ground. By experiment. */
+const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
+
+function shadowReach(mask: Mask, { distance }: Backdrop): number {
+  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > SHADOW_REACH.unlike)
+  return area(unlike) > SHADOW_REACH.share * area(mask) ? SHADOW_REACH.most : SHADOW_REACH.usual
+}
+
+/**
+ * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
+ * shadows have soft edges, cloth has hard ones.
+ */
+async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+  const { width, height } = mask
+  const reach = Math.max(width, height) * shadowReach(mask, ground)
+  const depth = distanceTo(mask, 0)
+  const terminal = new Float32Array(mask.data.length)
+  for (let i = 0; i < terminal.length; i++) {
+    const shadow =
+      ground.darker[i]! > -0.004 && ground.darker[i]! < 0.4 && ground.chroma[i]! < 0.025
+    terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? 0.06 : 50
+  }
+  await pause()
+  const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
+  await pause()
+  const thick = opened(depth, mask, reach * 0.4)
+  // Straps are all edge; shadows lie along something thicker.
+  for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick.data[i] === 0) data[i] = 1
+  await pause()
+  const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
+  const bright = { width, height, data }
+  for (const pixels of regions(gone, 1)) {
+    if (isEven(pixels, depth, ground, edges)) paint(bright, pixels, 1)
+  }
+  return bright
+}
+
+/** Pale cloth: its least pixels, the least share of its colour at the outline, and its usual change over three pixels. */
+const EVEN = { size: 40, atRim: 0.8, change: 0.02 }
+/** Pixels from the outline: its mixed ones, the rim, and where the inside begins. */
+const RIM = { from: 1.5, to: 3, inside: 4 }
+
+/** Whether a piece differs from the ground as much at the outline as inside. A shadow fades outwards. */
+function isEven(
+  pixels: Int32Array,
+  depth: Float32Array,
+  { distance }: Backdrop,
+  edges: Edges,
+): boolean {
+  if (pixels.length < EVEN.size) return false
+  const far = (part: Int32Array) => median(Array.from(part, (i) => distance[i]!))
+  const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
+  const inside = pixels.filter((i) => depth[i]! > RIM.inside)
+  const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
+  return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
+}
