@@ -6,7 +6,7 @@
 import { CREDENTIALS } from '../domain/budgets.ts'
 import { rateLimited } from '../domain/errors.ts'
 import { dropOldest } from '../platform/drop-oldest.ts'
-import { log } from '../platform/log.ts'
+import { logError } from '../platform/log.ts'
 import { networkOf } from './network.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -44,7 +44,7 @@ export function recordAuthFailure(c: RequestContext): void {
         throttled.set(network, Date.now() + PERIOD_MS)
         dropOldest(throttled, MAX_CACHED)
       })
-      .catch((error: unknown) => log.error('failure not counted', error)),
+      .catch(logError('failure not counted')),
   )
 }
 

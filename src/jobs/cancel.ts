@@ -6,7 +6,7 @@ import { SYSTEM, type Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import type { JobRow } from '../platform/db/schema.ts'
 import { isBound } from '../platform/db/database.ts'
-import { log } from '../platform/log.ts'
+import { logError } from '../platform/log.ts'
 import { endJob, withdrawPending, type EndResult } from './processing/end.ts'
 import { settle } from './processing/settle.ts'
 import { findJob } from './job-store.ts'
@@ -85,8 +85,8 @@ export async function withdrawAllPending(request: { env: Env; organisationId: st
 
 /** Settles an ended job. Does not throw: if settling fails, the alarm and the sweep repeat it. */
 async function settled(env: Env, job: JobRow, addedEventIds: string[]): Promise<JobRow> {
-  await settle(env, { jobs: [job], addedEventIds }).catch((error: unknown) =>
-    log.error('job not settled', error, { jobId: job.id }),
+  await settle(env, { jobs: [job], addedEventIds }).catch(
+    logError('job not settled', { jobId: job.id }),
   )
   return job
 }

@@ -1,7 +1,7 @@
 // Submits a job: admit, insert, queue. The credit is reserved before the row exists. After a crash in
 // between, the Organisation's alarm releases the reservation. A job without one cannot exist.
 import { rejectionOf, type ScenarioRejection } from '../domain/scenario.ts'
-import { log } from '../platform/log.ts'
+import { log, logError } from '../platform/log.ts'
 import type { Caller } from '../credits/api-key.ts'
 import { MAX_SUBMISSION_MS, type Admission, type RequestResult } from '../credits/rpc.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
@@ -88,9 +88,7 @@ export async function submitJob(submission: {
     // The row may be stored despite the error, so a request with this Idempotency-Key must not create
     // another job.
     if (!request.idempotencyKey) {
-      await organisation
-        .release([jobId])
-        .catch((reason: unknown) => log.error('reservation not released', reason, { jobId }))
+      await organisation.release([jobId]).catch(logError('reservation not released', { jobId }))
     }
     throw error
   }
@@ -105,7 +103,7 @@ export async function submitJob(submission: {
   if (inserted || !replayed) {
     const delaySeconds = Math.ceil((hold.until.getTime() - createdAt) / 1_000)
     await sendJob(env, messageOf(job), delaySeconds > 0 ? { delaySeconds } : undefined).catch(
-      (error: unknown) => log.error('job not queued', error, { jobId }),
+      logError('job not queued', { jobId }),
     )
   }
   return result

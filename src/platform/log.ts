@@ -29,6 +29,10 @@ export const log = {
     console.error(line('error', event, { ...fields, ...describe(error) })),
 }
 
+/** A handler of rejections that logs the error and goes on. */
+export const logError = (event: string, fields?: Fields) => (error: unknown) =>
+  log.error(event, error, fields)
+
 function line(level: string, event: string, fields: Fields): string {
   return redact(JSON.stringify({ level, event, ...context.getStore(), ...fields }))
 }

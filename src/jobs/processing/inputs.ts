@@ -7,7 +7,7 @@ import { isSampleUrl } from '../../domain/samples.ts'
 import type { CheckedImage } from '../../engines/engine.ts'
 import { checkImage, fetchImage, type Role } from './fetch-image.ts'
 import { urlPolicy } from '../../platform/net/public-url.ts'
-import { log } from '../../platform/log.ts'
+import { logError } from '../../platform/log.ts'
 import { inputKey, signedUrl, uploadKeyOf } from '../../platform/signing/signed-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import type { JobMemory } from './memory.ts'
@@ -41,8 +41,8 @@ export async function inputsOf(env: Env, job: Readonly<JobRow>, memory: JobMemor
 /** Deletes the input copies, if any. Best effort: the bucket's lifecycle rule deletes what remains. */
 export async function deleteInputs(env: Env, job: Readonly<JobRow>): Promise<void> {
   if (!mayHaveCopies(job)) return
-  await env.IMAGES.delete(inputKeysOf(job.id)).catch((error: unknown) =>
-    log.error('input copies not deleted', error, { jobId: job.id }),
+  await env.IMAGES.delete(inputKeysOf(job.id)).catch(
+    logError('input copies not deleted', { jobId: job.id }),
   )
 }
 

@@ -3,7 +3,7 @@
 import type { JobRow } from '../../platform/db/schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { eventIdOf } from '../../platform/ids.ts'
-import { log } from '../../platform/log.ts'
+import { log, logError } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { sendAll } from '../../platform/queues/batches.ts'
@@ -33,9 +33,7 @@ export async function settleProcessed(
   await settle(env, { jobs: [job], addedEventIds })
   if (job.mode === 'test' || job.status === 'completed') return deleteInputs(env, before)
   // An attempt may have stored an output and crashed. Best effort: retention deletes what remains.
-  await deletePictures(env, [job.id]).catch((error: unknown) =>
-    log.error('pictures not deleted', error, { jobId: job.id }),
-  )
+  await deletePictures(env, [job.id]).catch(logError('pictures not deleted', { jobId: job.id }))
 }
 
 /**

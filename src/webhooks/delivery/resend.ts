@@ -6,7 +6,7 @@ import { requirePermission, type OrganisationRequest } from '../../organisations
 import { listed, jobsDatabase } from '../../platform/db/database.ts'
 import { dueFrom, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
 import { webhookEvents } from '../../platform/db/webhook-schema.ts'
-import { log } from '../../platform/log.ts'
+import { logError } from '../../platform/log.ts'
 import { batchesOf } from '../../platform/queues/batches.ts'
 import { findFailedEvents, type DeliveryFilter } from './read-deliveries.ts'
 import { hasEndpoint } from '../endpoints/endpoint-store.ts'
@@ -34,8 +34,8 @@ export async function resendEvent(request: OrganisationRequest & { eventId: stri
   }
   const entry = { ...request, action: 'webhook_event.resent', target: eventId } as const
   if (!(await reopenEvent(eventId, entry))) return false
-  await env.WEBHOOKS.send({ eventId, organisationId, manual: true }).catch((error: unknown) =>
-    log.error('attempt not queued', error, { eventId }),
+  await env.WEBHOOKS.send({ eventId, organisationId, manual: true }).catch(
+    logError('attempt not queued', { eventId }),
   )
   return true
 }
@@ -85,9 +85,7 @@ export async function resendFailedEvents(
   }))
   for (const batch of batchesOf(messages)) {
     // The sweep queues events whose message was lost.
-    await env.WEBHOOKS.sendBatch(batch).catch((error: unknown) =>
-      log.error('attempts not queued', error, { organisationId }),
-    )
+    await env.WEBHOOKS.sendBatch(batch).catch(logError('attempts not queued', { organisationId }))
   }
   return reopened.length
 }

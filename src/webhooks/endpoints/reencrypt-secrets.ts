@@ -3,7 +3,7 @@ import { and, eq, or, sql } from 'drizzle-orm'
 import { forEachShard, type Database } from '../../platform/db/database.ts'
 import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { reencryption } from '../../platform/db/encryption.ts'
-import { log } from '../../platform/log.ts'
+import { log, logError } from '../../platform/log.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from './secrets.ts'
 
 const { organisationId, id, secret, secretPrevious } = webhookEndpoints
@@ -21,8 +21,8 @@ export const reencryptWebhookSecrets = reencryption(
         .limit(limit)
       for (const row of rows) {
         // One value that cannot be decrypted must not stop the others.
-        await reencrypt(env, db, row).catch((error: unknown) =>
-          log.error('stored secret not encrypted', error, { organisationId: row.organisationId }),
+        await reencrypt(env, db, row).catch(
+          logError('stored secret not encrypted', { organisationId: row.organisationId }),
         )
       }
       if (rows.length > 0) log.info('stored secrets encrypted', { endpoints: rows.length })
