@@ -45,11 +45,7 @@ async function download(provider: string, outputUrl: string, baseUrl: string | u
         if (!isAllowed(url, baseUrl)) throw failed(provider, 'output URL is not allowed')
       },
     })
-    bytes = await readLimited(
-      response.body,
-      MAX_OUTPUT_BYTES,
-      response.headers.get('content-length'),
-    )
+    bytes = await readLimited(response, MAX_OUTPUT_BYTES)
   } catch (error) {
     if (error instanceof JobFailure) throw error
     if (error instanceof RedirectError) throw failed(provider, `output: ${error.message}`)

@@ -117,11 +117,7 @@ export async function callProvider<Result>(call: ProviderCall<Result>): Promise<
       redirect: 'manual',
       signal: AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS),
     })
-    bytes = await readLimited(
-      response.body,
-      call.maxBytes ?? MAX_RESPONSE_BYTES,
-      response.headers.get('content-length'),
-    )
+    bytes = await readLimited(response, call.maxBytes ?? MAX_RESPONSE_BYTES)
   } catch (error) {
     // Omits cause and message, since they may contain the URL.
     throw noResult(error instanceof Error ? error.name : 'no response')

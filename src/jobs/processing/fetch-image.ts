@@ -51,7 +51,7 @@ export async function fetchImage(
       throw error
     })
     limit.run()
-    const bytes = await readLimited(body, MAX_IMAGE_BYTES).catch(unreachable)
+    const bytes = await readLimited({ body }, MAX_IMAGE_BYTES).catch(unreachable)
     if (!bytes) throw rejection(role, 'too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
     return checkImage(role, bytes)
   } finally {

@@ -3,15 +3,14 @@ import { invalid } from '../../domain/errors.ts'
 
 /**
  * Reads a body of at most `maxBytes`.
- * @param contentLength the header, if present: a body that exceeds the limit is not read at all
+ * @param message a body whose Content-Length exceeds the limit is not read at all
  * @returns null for a longer body, which is cancelled at the first chunk over the limit
  */
 export async function readLimited(
-  body: ReadableStream<Uint8Array> | null,
+  { body, headers }: { body: ReadableStream<Uint8Array> | null; headers?: Headers },
   maxBytes: number,
-  contentLength: string | null = null,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (Number(contentLength) > maxBytes) {
+  if (Number(headers?.get('Content-Length')) > maxBytes) {
     await body?.cancel()
     return null
   }
@@ -43,7 +42,7 @@ const incomplete = (): never => {
  */
 export async function readRequestBody(request: Request, maxBytes: number) {
   const contentLength = request.headers.get('Content-Length')
-  if (contentLength === null) return readLimited(request.body, maxBytes).catch(incomplete)
+  if (contentLength === null) return readLimited(request, maxBytes).catch(incomplete)
   // Not cancelled: the client would see a closed connection instead of the response.
   if (Number(contentLength) > maxBytes) return null
   // The runtime enforces Content-Length, so one call can read the whole body. This takes a fifth of the
