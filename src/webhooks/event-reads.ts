@@ -140,12 +140,11 @@ export const attemptsBetween = (
     .orderBy(webhookAttempts.eventId, webhookAttempts.number)
 
 /** @throws AppError not_found */
-export async function readEvent({ eventId, ...request }: EventRequest): Promise<WebhookEventRow> {
+export async function readEvent(request: EventRequest): Promise<WebhookEventRow> {
+  const { env, organisationId, eventId } = request
   const { workspaceIds } = await requirePermission(request, 'jobs')
-  const { env, organisationId } = request
-  const mode = limitedModeOf(request.actor)
-  const options = { eventId, workspaceIds, mode }
-  const event = await findNearby(() => findEvent(env, organisationId, options))
+  const key = { eventId, workspaceIds, mode: limitedModeOf(request.actor) }
+  const event = await findNearby(() => findEvent(env, organisationId, key))
   if (!event) throw new AppError('not_found')
   return event
 }
@@ -176,11 +175,8 @@ export async function readDelivery({ eventId, ...request }: EventRequest) {
  * The attempts at delivering an event, in order; none when the organisation has no such event.
  * @throws AppError not_found
  */
-export async function listAttempts({
-  eventId,
-  ...request
-}: EventRequest): Promise<WebhookAttemptRow[]> {
+export async function listAttempts(request: EventRequest) {
+  const { env, organisationId, eventId } = request
   const { workspaceIds } = await requirePermission(request, 'jobs')
-  const range = { first: eventId, last: eventId, workspaceIds }
-  return attemptsBetween(request.env, request.organisationId, range)
+  return attemptsBetween(env, organisationId, { first: eventId, last: eventId, workspaceIds })
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { WebhookAttemptRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import { hostOf } from '../../domain/host.ts'
 import { WEBHOOK_TIMEOUT_MS } from '../../domain/limits.ts'
-import { addLogFields, log } from '../../platform/log.ts'
+import { addLogFields, log, logError } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import { urlPolicy, urlProblem } from '../../platform/net/public-url.ts'
 import { retryAfterSeconds } from '../../platform/net/retry-after.ts'
@@ -39,15 +39,6 @@ interface DeliveryResult {
   stored: Omit<WebhookAttemptRow, 'eventId' | 'number' | 'at' | 'durationMs'>
   timedOut: boolean
   retryAfterSeconds: number
-}
-
-/** The consequences of an attempt. */
-interface Outcome {
-  status: 'delivered' | 'retrying' | 'failed'
-  /** Seconds until the next attempt; null when there is none. */
-  delaySeconds: number | null
-  /** Whether the failure disables the endpoint. */
-  disables: boolean
 }
 
 /** The slow deliveries of this isolate. */
@@ -111,7 +102,7 @@ async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Prom
 async function enqueue(env: Env, message: EventMessage, delaySeconds: number): Promise<void> {
   const delay = Math.min(delaySeconds, MAX_DELAY_SECONDS)
   await env.WEBHOOKS.send({ ...message, ...dueAfter(delay) }, { delaySeconds: delay }).catch(
-    (error: unknown) => log.error('attempt not queued', error, { eventId: message.eventId }),
+    logError('attempt not queued', { eventId: message.eventId }),
   )
 }
 
@@ -170,15 +161,19 @@ async function attemptDelivery(env: Env, claimed: ClaimedEvent, busyUntil: Date 
   else if (status !== 'delivered') await reportFailingReceiver(env, claimed)
 }
 
+/**
+ * The consequences of an attempt: the seconds until the next one, null when there is none, and whether the
+ * failure disables the endpoint.
+ */
 function outcomeOf(
   env: Env,
   receiver: Receiver,
   number: number,
   { stored: { responseStatus: status }, retryAfterSeconds }: DeliveryResult,
-): Outcome {
+) {
   const delays = settingsOf(env).webhookRetryDelaysSeconds
   if (status !== null && status >= 200 && status < 300) {
-    return { status: 'delivered', delaySeconds: null, disables: false }
+    return { status: 'delivered', delaySeconds: null, disables: false } as const
   }
   const disables = shouldDisable(receiver, number > Math.min(DISABLING_RETRIES, delays.length))
   // 410 Gone: the receiver requests no further attempts.
@@ -186,7 +181,8 @@ function outcomeOf(
   const delaySeconds = isLast
     ? null
     : nextDelaySeconds(delays, number, Math.random(), retryAfterSeconds)
-  return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables }
+  const nextStatus = delaySeconds === null ? 'failed' : 'retrying'
+  return { status: nextStatus, delaySeconds, disables } as const
 }
 
 async function send(env: Env, claimed: ClaimedEvent, at: Date): Promise<DeliveryResult> {

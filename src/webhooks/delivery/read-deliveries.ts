@@ -126,12 +126,11 @@ export async function findFailedEvents(env: Env, organisationId: string, filter:
 }
 
 /** How many failed events of a filter can be sent again. @throws AppError not_found */
-export async function countFailedDeliveries({
-  filter,
-  ...request
-}: OrganisationRequest & { filter: DeliveryFilter }): Promise<number> {
+export async function countFailedDeliveries(
+  request: OrganisationRequest & { filter: DeliveryFilter },
+): Promise<number> {
+  const { env, organisationId, filter } = request
   const { workspaceIds } = await requirePermission(request, 'jobs')
-  const { env, organisationId } = request
   const failed = selectFailed(env, organisationId, { ...filter, workspaceIds })
   return jobsDatabase(env, organisationId).$count(failed)
 }

@@ -1,22 +1,13 @@
 // The request of a delivery attempt: its body and headers. Only the signature is stored. Everything else
 // follows from the event, the job and the time of the attempt, so that the console can show it later.
 import { Webhook } from 'standardwebhooks'
-import type { JobRow } from '../../platform/db/schema.ts'
-import type {
-  EndpointRow,
-  WebhookAttemptRow,
-  WebhookEventRow,
-} from '../../platform/db/webhook-schema.ts'
+import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
+import type { ClaimedEvent } from '../event-store.ts'
 import { webhookBody } from '../event.ts'
 import { decryptWebhookSecret } from '../endpoints/secrets.ts'
 
-/** What a request is created from. */
-export interface RequestSource {
-  event: WebhookEventRow
-  job: JobRow
-  /** Its secret signs the request; undefined when it is deleted. */
-  endpoint: EndpointRow | undefined
-}
+/** What a request is created from. The secret of the endpoint signs it. */
+type RequestSource = Omit<ClaimedEvent, 'receiver'>
 
 /** The request of an attempt at `at`, with one signature per active secret. */
 export async function createRequest(env: Env, source: RequestSource, at: Date) {

@@ -13,29 +13,25 @@ interface Key {
   endpointId: string
 }
 
-const isEndpoint = ({ organisationId, endpointId }: Key) =>
+const isEndpoint = ({ organisationId, endpointId }: Record<keyof Key, SQLWrapper | string>) =>
   and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.id, endpointId))
 
 /** The statement that selects the endpoint whose secret signs an event. */
 export const selectEndpointOf = (
   db: Database,
   event: { organisationId: SQLWrapper | string; endpointId: SQLWrapper | string | null },
-) =>
-  db
+) => {
+  const endpointId = sql`coalesce(${event.endpointId}, ${DEFAULT_ENDPOINT})`
+  return db
     .select()
     .from(webhookEndpoints)
-    .where(
-      and(
-        eq(webhookEndpoints.organisationId, event.organisationId),
-        eq(webhookEndpoints.id, sql`coalesce(${event.endpointId}, ${DEFAULT_ENDPOINT})`),
-      ),
-    )
+    .where(isEndpoint({ ...event, endpointId }))
+}
 
 /** An SQL condition: excludes events of deleted endpoints, which cannot be signed. */
 export const hasEndpoint = (organisationId: string, endpointId: SQLWrapper) =>
   sql`(${endpointId} is null or exists (select 1 from ${webhookEndpoints}
-    where ${webhookEndpoints.organisationId} = ${organisationId}
-      and ${webhookEndpoints.id} = ${endpointId}))`
+    where ${isEndpoint({ organisationId, endpointId })}))`
 
 /** The endpoints of an organisation: the default one first, if it is stored, then the oldest. */
 export const endpointsOf = (env: Env, organisationId: string) =>

@@ -84,12 +84,7 @@ export async function readEndpoint(request: EndpointRequest): Promise<EndpointRo
  * @returns the endpoint, and its secret in plain text
  * @throws AppError not_found, or validation_error when the organisation has the maximum number
  */
-export async function addEndpoint(
-  request: EndpointRequest & { settings: EndpointSettings },
-): Promise<{
-  endpoint: EndpointRow
-  secret: string
-}> {
+export async function addEndpoint(request: EndpointRequest & { settings: EndpointSettings }) {
   const { env, organisationId, endpointId, settings } = request
   await requireUnlimited(request, 'develop')
   requireMode(request.actor, settings)
