@@ -20,7 +20,8 @@ import {
   presentJob,
   presentListedJob,
 } from '../jobs/present-job.ts'
-import { listPage, waitForJob } from '../jobs/read-job.ts'
+import { waitForJob } from '../jobs/read-job.ts'
+import { listJobs } from '../jobs/reports/job-lists.ts'
 import { deleteOutput } from '../privacy/delete-output.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
 import { admittedToChange, admittedToRead, authenticate, scopeOf } from './authenticate-key.ts'
@@ -149,7 +150,7 @@ export const jobs = new Hono<ApiApp>()
       // A key that is limited to a workspace finds nothing in others.
       const page =
         own === undefined || own === workspaceId
-          ? await listPage({ env: c.env, organisationId, filter, limit, beforeId })
+          ? await listJobs({ env: c.env, organisationId, filter, limit, beforeId })
           : { rows: [], hasMore: false }
       const linkTo = linksFrom(c.env, baseUrlOf(c))
       return c.json({

@@ -1,6 +1,4 @@
-// Reads one job, with an optional wait for its end, or a page of a list.
-import { pageOf, type Page } from '../domain/page.ts'
-import { listJobs, type ListedRow, type ListQuery } from './reports/job-lists.ts'
+// Reads one job, with an optional wait for its end.
 import { findJob, type JobWithEvent } from './job-store.ts'
 import { isFinal } from '../domain/job.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
@@ -56,9 +54,4 @@ async function endOf(env: Env, job: JobWithEvent, ms: number): Promise<true> {
     log.warn('end of the job not awaited', { jobId: job.id, reason: String(error) })
     return never()
   }
-}
-
-/** Reads a page of an organisation's jobs, newest first. */
-export async function listPage({ limit, ...query }: ListQuery): Promise<Page<ListedRow>> {
-  return pageOf(await listJobs({ ...query, limit: limit + 1 }), limit)
 }

@@ -5,6 +5,7 @@ import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { preparedQuery } from '../../platform/db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { isFinal } from '../../domain/job.ts'
+import { pageOf, type Page } from '../../domain/page.ts'
 import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs, type JobRow } from '../../platform/db/schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 import type { JobFilter } from '../job-store.ts'
@@ -55,7 +56,7 @@ const listQuery = (given: readonly string[], hasEnded: boolean, limit: number) =
 
 const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 
-export interface ListQuery {
+interface ListQuery {
   env: Env
   organisationId: string
   filter: JobFilter
@@ -64,14 +65,14 @@ export interface ListQuery {
   beforeId?: string | undefined
 }
 
-/** One organisation's jobs, newest first. */
+/** A page of an organisation's jobs, newest first. */
 export async function listJobs({
   env,
   organisationId,
   filter: { workspaceId, status, createdAfter, createdBefore },
   limit,
   beforeId: pageEnd,
-}: ListQuery): Promise<ListedRow[]> {
+}: ListQuery): Promise<Page<ListedRow>> {
   const firstId = createdAfter && firstIdSince('job', createdAfter.getTime())
   // The last job of a previous page is in the range itself.
   const beforeId = pageEnd ?? (createdBefore && firstIdSince('job', createdBefore.getTime()))
@@ -80,8 +81,8 @@ export async function listJobs({
   const hasEnded = status !== undefined && isFinal(status)
   const key = [...given, hasEnded, limit].join()
   let query = listQueries.get(key)
-  if (!query) listQueries.set(key, (query = listQuery(given, hasEnded, limit)))
-  return query(jobsBinding(env, organisationId)).all(values)
+  if (!query) listQueries.set(key, (query = listQuery(given, hasEnded, limit + 1)))
+  return pageOf(await query(jobsBinding(env, organisationId)).all(values), limit)
 }
 
 /** The same list with complete rows, for exports. */
@@ -104,21 +105,17 @@ const MAX_JOBS = 50
  * For the permission `jobs`.
  * @throws AppError not_found
  */
-export async function findJobs({
-  jobIds,
-  ...request
-}: OrganisationRequest & {
-  jobIds: readonly string[]
-}): Promise<JobRow[]> {
+export async function findJobs(request: OrganisationRequest & { jobIds: readonly string[] }) {
+  const { env, organisationId, jobIds } = request
   const { workspaceIds } = await requirePermission(request, 'jobs')
   if (jobIds.length === 0) return []
-  return jobsDatabase(request.env, request.organisationId)
+  return jobsDatabase(env, organisationId)
     .select()
     .from(jobs)
     .where(
       and(
         inArray(jobs.id, jobIds.slice(0, MAX_JOBS)),
-        eq(jobs.organisationId, request.organisationId),
+        eq(jobs.organisationId, organisationId),
         inWorkspaces(workspaceIds),
       ),
     )
