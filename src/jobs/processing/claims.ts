@@ -6,6 +6,7 @@ import { preparedBatch } from '../../platform/db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs, type JobRow } from '../../platform/db/schema.ts'
 import type { Transition } from '../../domain/job.ts'
+import type { JobMessage } from '../queue.ts'
 import type { FailureRecord } from './failure-record.ts'
 
 /** The lease of a claim, ms: longer than downloads, a poll and a composition take. */
@@ -50,12 +51,7 @@ const claimStatements = preparedBatch((db) => [
  *   earlier version
  * @returns the claimed job, if any, the job as stored after the call, and whether its organisation pays
  */
-export async function claimJob(request: {
-  env: Env
-  jobId: string
-  organisationId?: string | undefined
-}): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined; isPaying: boolean }> {
-  const { env, jobId, organisationId } = request
+export async function claimJob({ env, jobId, organisationId }: JobMessage & { env: Env }) {
   // Read before the claim: a job that is claimed just after the suspension was claimable just before.
   // If a crash follows, nothing has changed. The suspension withdraws what is still pending.
   const ownerId = organisationId ?? (await ownerOf(env, jobId))

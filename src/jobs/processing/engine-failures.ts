@@ -5,6 +5,12 @@ import { refused, type Engine } from '../../engines/engine.ts'
 import { log } from '../../platform/log.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
+export class DeadlineExceeded extends JobFailure {
+  constructor() {
+    super('generation_timeout', 'no picture was ready before the deadline', { audience: 'members' })
+  }
+}
+
 /** No engine completed the job. The failure is retriable while any engine may still be started. */
 export function allEnginesFailed(
   { row, mayStartPaid }: ClaimedJob,

@@ -5,16 +5,17 @@ import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
 import { enginesOf, type Engines } from '../../engines/choose-engine.ts'
 import type { Engine, EngineInput, Progress } from '../../engines/engine.ts'
+import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
 import { log } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
 import type { AckTimer } from '../../platform/queues/ack-timer.ts'
 import { outputKey } from '../../platform/signing/signed-url.ts'
 import { cancelLateStart } from '../cancel-work.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { DeadlineExceeded, withDeadline } from './deadline.ts'
 import {
   allEnginesFailed,
   crashed,
+  DeadlineExceeded,
   isOutage,
   logEngineFailure,
   notReady,
@@ -101,7 +102,7 @@ async function poll(context: Context, engine: Engine | undefined): Promise<Progr
   try {
     const work = engine.poll(handle)
     const progress = await measured(env, { job, engine, call: 'poll' }, () =>
-      withDeadline(work, job.msLeft),
+      withDeadline(job, work),
     )
     if (!progress.done) job.replaceHandle(progress.handle)
     return progress
@@ -164,12 +165,16 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
   throw failure
 }
 
+/** @throws DeadlineExceeded */
+const withDeadline = (job: ClaimedJob, work: Promise<Progress>) =>
+  withTimeout(work, job.msLeft, () => new DeadlineExceeded())
+
 async function start(job: ClaimedJob, engine: Engine, input: EngineInput): Promise<Progress> {
   if (job.msLeft === 0) throw new DeadlineExceeded()
   if (engine.paid) await job.recordIntent(engine.name)
   const work = engine.start(input)
   try {
-    const progress = await withDeadline(work, job.msLeft)
+    const progress = await withDeadline(job, work)
     if (progress.done) job.recordPicture(engine.name)
     else job.recordHandle(engine.name, progress.handle)
     return progress

@@ -21,22 +21,20 @@ export interface Slot {
 const ORDER: readonly Slot['state'][] = ['running', 'waiting, paying', 'waiting']
 
 export class JobSlots {
-  readonly #perOrganisation: number
-  readonly #total: number
+  readonly #limits: { perOrganisation: number; total: number }
   /** In the order of the messages. */
   readonly #slots = new Set<Slot>()
   /** For each organisation, the arrival of its next delayed message, ms since 1970. */
   readonly #nextArrival = new Map<string, number>()
 
   constructor(limits: { perOrganisation: number; total: number }) {
-    this.#perOrganisation = limits.perOrganisation
-    this.#total = limits.total
+    this.#limits = limits
   }
 
   /** @returns undefined when the organisation uses all its slots */
   enter(organisationId: string): Slot | undefined {
     const own = this.#slotsOf(organisationId)
-    if (own.length >= this.#perOrganisation) return undefined
+    if (own.length >= this.#limits.perOrganisation) return undefined
     const expiresAt = Date.now() + HANDLER_MS
     const slot: Slot = { organisationId, expiresAt, isSlow: false, state: 'waiting' }
     this.#slots.add(slot)
@@ -72,7 +70,7 @@ export class JobSlots {
     const next = this.#nextArrival.get(organisationId) ?? 0
     const at = Math.min(Math.max(next, now + 1_000), now + MAX_DELAY_SECONDS * 1_000)
     // The rate of delayed messages per second equals the number of slots.
-    this.#nextArrival.set(organisationId, at + 1_000 / this.#perOrganisation)
+    this.#nextArrival.set(organisationId, at + 1_000 / this.#limits.perOrganisation)
     return Math.floor((at - now) / 1_000)
   }
 
@@ -81,7 +79,7 @@ export class JobSlots {
     this.#removeExpired()
     const rank = ({ state }: Slot) => ORDER.indexOf(state)
     const slots = [...this.#slots].sort((one, other) => rank(one) - rank(other))
-    if (slots.indexOf(slot) >= this.#total) return false
+    if (slots.indexOf(slot) >= this.#limits.total) return false
     slot.state = 'running'
     return true
   }
