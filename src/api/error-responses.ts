@@ -97,21 +97,15 @@ function sharedResponse(codes: Code[]): ZodOpenApiResponseObject {
   return response
 }
 
-const UNAUTHENTICATED: ResponseHeader[] = ['WWW-Authenticate']
-const AUTHENTICATED: ResponseHeader[] = ['RateLimit-Policy', 'RateLimit']
-const RETRY: ResponseHeader[] = ['Retry-After']
-
 function responseOf(group: { code: Code; message?: string }[]): ZodOpenApiResponseObject {
   const codes = group.map(({ code }) => code)
   const status = statusOf(codes[0] ?? 'internal_error')
+  const headers: ResponseHeader[] =
+    status === 401 ? ['WWW-Authenticate'] : ['RateLimit-Policy', 'RateLimit']
+  if (status === 429) headers.push('Retry-After')
   return {
     description: codes.map(describe).join('\n\n'),
-    headers: headerRefs([
-      'X-Request-Id',
-      'Link',
-      ...(status === 401 ? UNAUTHENTICATED : AUTHENTICATED),
-      ...(status === 429 ? RETRY : []),
-    ]),
+    headers: headerRefs(['X-Request-Id', 'Link', ...headers]),
     content: {
       'application/json': {
         schema: ErrorSchema,

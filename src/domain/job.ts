@@ -36,12 +36,9 @@ export type Transition = {
   [From in JobStatus]: { from: From; to: NextStatus<From> }
 }[JobStatus]
 
-type FinalStatusOf<Status extends JobStatus> = Status extends unknown
-  ? [NextStatus<Status>] extends [never]
-    ? Status
-    : never
-  : never
-export type FinalStatus = FinalStatusOf<JobStatus>
+export type FinalStatus = {
+  [Status in JobStatus]: [NextStatus<Status>] extends [never] ? Status : never
+}[JobStatus]
 
 /** Whether a job with this status has ended. */
 export const isFinal = (status: JobStatus): status is FinalStatus =>

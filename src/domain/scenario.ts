@@ -32,14 +32,15 @@ export interface Scenario {
 export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCENARIO_HOST
 
 const SECONDS = `must end in 0 to ${MAX_SECONDS} whole seconds`
-const oneOf = (values: readonly string[]) => `must end in one of ${values.join(', ')}`
+const oneOf = (values: readonly string[], value: string, after: string) =>
+  values.includes(value) ? null : `must end in one of ${values.join(', ')} after ${after}`
 
 /** For each action with a value, the problem of the value; null when it is valid. */
 const PROBLEMS = new Map<string, (value: string) => string | null>([
-  ['fail', (value) => (isErrorCode(value) ? null : `${oneOf(JOB_ERROR_CODES)} after /fail/`)],
+  ['fail', (value) => oneOf(JOB_ERROR_CODES, value, '/fail/')],
   ['delay', (value) => (isSeconds(value) ? null : `${SECONDS} after /delay/`)],
   ['pending', (value) => (isSeconds(value) ? null : `${SECONDS} after /pending/`)],
-  ['refuse', (value) => (isRejection(value) ? null : `${oneOf(REJECTIONS)} after /refuse/`)],
+  ['refuse', (value) => oneOf(REJECTIONS, value, '/refuse/')],
 ])
 
 /**
@@ -56,22 +57,26 @@ export function scenarioOf(urls: (string | null)[]): Scenario {
   const steps = stepsOf(urls)
   const secondsOf = (action: string) =>
     Math.max(0, ...steps.filter((step) => step.action === action).map(({ value }) => Number(value)))
-  const failures = steps.flatMap(({ action, value }) =>
-    action === 'fail' && isErrorCode(value) ? [value] : [],
-  )
   return {
     pendingSeconds: secondsOf('pending'),
     delaySeconds: secondsOf('delay'),
-    errorCode: failures[0] ?? null,
+    errorCode: firstOf(JOB_ERROR_CODES, 'fail', steps) ?? null,
     isWithdrawn: steps.some(({ action }) => action === 'withdraw'),
   }
 }
 
 /** The error that the submission of these URLs returns; undefined if it is accepted. */
 export const rejectionOf = (urls: string[]): ScenarioRejection | undefined =>
-  stepsOf(urls).flatMap(({ action, value }) =>
-    action === 'refuse' && isRejection(value) ? [value] : [],
-  )[0]
+  firstOf(REJECTIONS, 'refuse', stepsOf(urls))
+
+/** The value of the first step with an action, if the action has such a value. */
+const firstOf = <T extends string>(values: readonly T[], action: string, steps: Step[]) =>
+  steps
+    .filter((step) => step.action === action)
+    .map((step) => values.find((value) => value === step.value))
+    .find((value) => value !== undefined)
+
+type Step = ReturnType<typeof stepOf>
 
 const stepsOf = (urls: (string | null)[]) =>
   urls
@@ -85,9 +90,3 @@ function stepOf(url: string): { action: string; value: string } {
 }
 
 const isSeconds = (text: string) => /^\d{1,2}$/.test(text) && Number(text) <= MAX_SECONDS
-
-const isErrorCode = (text: string): text is JobErrorCode =>
-  (JOB_ERROR_CODES as readonly string[]).includes(text)
-
-const isRejection = (text: string): text is ScenarioRejection =>
-  (REJECTIONS as readonly string[]).includes(text)

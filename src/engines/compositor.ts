@@ -44,41 +44,33 @@ export const compositor: Engine = {
 /**
  * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for all compositions that
  * wait, since both need memory of the isolate for decoding.
- * @param read loads the picture; called when it is this thumbnail's turn, so that none waits in memory. Null if
- *   there is nothing to do
- * @param store is called with the thumbnail before the turn of the next one, which then finds it. Not called for
- *   a picture that is too large to decode
- * @param maxSide of the longer side, pixels
+ * @param thumbnail.read loads the picture; called when it is this thumbnail's turn, so that none waits in
+ *   memory. Null if there is nothing to do
+ * @param thumbnail.store is called with the thumbnail before the turn of the next one, which then finds it.
+ *   Not called for a picture that is too large to decode
+ * @param thumbnail.maxSide of the longer side, pixels
  * @throws SemaphoreTimeout when the isolate is busy
  */
-export const createThumbnail = (
-  organisationId: string,
-  {
-    read,
-    store,
-    maxSide,
-  }: {
+export async function createThumbnail(
+  owner: string,
+  thumbnail: {
     read: () => Promise<ImageFile | null>
     store: (thumbnail: Uint8Array<ArrayBuffer>) => Promise<void>
     maxSide: number
   },
-): Promise<void> =>
-  semaphore.run(
-    async () => {
-      const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), read()])
-      if (!picture) return
-      try {
-        await store(await compositor.thumbnailOf(tools.codecs, picture, maxSide))
-      } catch (error) {
-        if (!(error instanceof compositor.UnusableImage)) throw error
-      }
-    },
-    {
-      owner: organisationId,
-      priority: PRIORITY.thumbnail,
-      maxWaitMs: MAX_THUMBNAIL_WAIT_MS,
-    },
-  )
+): Promise<void> {
+  const create = async () => {
+    const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), thumbnail.read()])
+    if (!picture) return
+    try {
+      await thumbnail.store(await compositor.thumbnailOf(tools.codecs, picture, thumbnail.maxSide))
+    } catch (error) {
+      if (!(error instanceof compositor.UnusableImage)) throw error
+    }
+  }
+  const turn = { owner, priority: PRIORITY.thumbnail, maxWaitMs: MAX_THUMBNAIL_WAIT_MS }
+  await semaphore.run(create, turn)
+}
 
 async function generate(input: EngineInput): Promise<ImageFile> {
   const { compositor, tools } = await loadOnce()
