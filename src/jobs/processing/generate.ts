@@ -86,7 +86,7 @@ export async function loadOutput(env: Env, job: Readonly<JobRow>) {
 }
 
 async function poll(context: Context, engine: Engine | undefined): Promise<Progress> {
-  const { env, job, memory, ackTimer, engines } = context
+  const { job, memory, ackTimer } = context
   const handle = job.row.engineHandle
   if (!engine?.poll || handle === null) {
     throw new JobFailure('engine_unavailable', `${job.row.engine} is no longer configured`, {
@@ -99,17 +99,10 @@ async function poll(context: Context, engine: Engine | undefined): Promise<Progr
   await memory.resize(JOB_BYTES)
   // If the timer has already expired and the poll is aborted, the next poll requests the same picture.
   ackTimer.hold()
-  try {
-    const work = engine.poll(handle)
-    const progress = await measured(env, { job, engine, call: 'poll' }, () =>
-      withDeadline(job, work),
-    )
-    if (!progress.done) job.replaceHandle(progress.handle)
-    return progress
-  } catch (error) {
-    recordOutage(env, engines, engine, error)
-    throw error
-  }
+  const work = engine.poll(handle)
+  const progress = await measured(context, engine, 'poll', () => withDeadline(job, work))
+  if (!progress.done) job.replaceHandle(progress.handle)
+  return progress
 }
 
 /** Starts the job on the first engine that accepts it. */
@@ -144,13 +137,10 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
       hasStarted = false
     }
     try {
-      const progress = await measured(env, { job, engine, call: 'start' }, () =>
-        start(job, engine, input),
-      )
+      const progress = await measured(context, engine, 'start', () => start(job, engine, input))
       breaker.succeeded()
       return progress
     } catch (error) {
-      recordOutage(env, engines, engine, error)
       if (!(error instanceof JobFailure)) throw error
       job.recordFailure(error)
       if (!error.retriable) throw error
@@ -188,38 +178,33 @@ async function start(job: ClaimedJob, engine: Engine, input: EngineInput): Promi
 }
 
 /**
- * Makes a call and records it. The outcome is `done`, `running` or the error code.
+ * Makes a call and records it. The outcome is `done`, `running` or the error code. The circuit breaker of the
+ * engine learns of an outage.
  * @throws the error of the call
  */
 async function measured(
-  env: Env,
-  { job, engine, call }: { job: ClaimedJob; engine: Engine; call: 'start' | 'poll' },
+  { env, job, engines }: Context,
+  engine: Engine,
+  call: 'start' | 'poll',
   work: () => Promise<Progress>,
 ): Promise<Progress> {
-  job.latestEngine = engine.name
+  const { name } = engine
+  job.latestEngine = name
   const startedAt = Date.now()
-  const finish = (outcome: string) =>
-    record(
-      env,
-      'engine',
-      { engine: engine.name, outcome, call },
-      Date.now() - startedAt,
-      job.row.organisationId,
-    )
+  const finish = (outcome: string) => {
+    const labels = { engine: name, outcome, call }
+    record(env, 'engine', labels, Date.now() - startedAt, job.row.organisationId)
+  }
   try {
     const progress = await work()
     finish(progress.done ? 'done' : 'running')
     return progress
   } catch (error) {
     finish(error instanceof JobFailure ? error.code : 'internal_error')
+    if (isOutage(error) && engines.breakerOf(engine).failed(error.retryAfterSeconds)) {
+      log.warn('circuit breaker opened', { engine: name, reason: error.message })
+      record(env, 'breaker_opened', { engine: name })
+    }
     throw error
   }
-}
-
-/** Tells the circuit breaker of the engine about an outage. Ignores other errors. */
-function recordOutage(env: Env, engines: Engines, engine: Engine, error: unknown): void {
-  if (!isOutage(error)) return
-  if (!engines.breakerOf(engine).failed(error.retryAfterSeconds)) return
-  log.warn('circuit breaker opened', { engine: engine.name, reason: error.message })
-  record(env, 'breaker_opened', { engine: engine.name })
 }
