@@ -91,7 +91,7 @@ export const account = new Hono<ApiApp>()
       const caller = c.get('caller')
       const result = await organisationStub(c.env, caller.organisationId).account(caller)
       const found = requireAdmitted(c, result)
-      const presented: z.infer<typeof Account> = {
+      return c.json({
         org_id: found.id,
         name: found.name,
         plan: found.plan,
@@ -99,7 +99,6 @@ export const account = new Hono<ApiApp>()
         currency_code: currencyOf(found.regionCode),
         credits: found.credits,
         auto_reload_enabled: found.autoReloadEnabled,
-      }
-      return c.json(presented)
+      } satisfies z.infer<typeof Account>)
     },
   )

@@ -93,11 +93,10 @@ export async function submitJob(submission: {
     throw error
   }
   // After this time the alarm may have released the credit because the job did not exist yet.
-  if (caller.mode === 'live' && Date.now() - startedAt > MAX_SUBMISSION_MS) {
-    if (!(await organisation.renewReservation(jobId))) {
-      await withdrawJob({ env, jobId })
-      throw new Error('The job was stored too late')
-    }
+  const isLate = caller.mode === 'live' && Date.now() - startedAt > MAX_SUBMISSION_MS
+  if (isLate && !(await organisation.renewReservation(jobId))) {
+    await withdrawJob({ env, jobId })
+    throw new Error('The job was stored too late')
   }
   // If a replay finds its job, the first request has queued it, or the sweep will.
   if (inserted || !replayed) {
