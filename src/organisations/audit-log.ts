@@ -5,7 +5,7 @@ import { and, desc, eq, inArray, lt, or, sql, type SQL } from 'drizzle-orm'
 import type { RunnableQuery } from 'drizzle-orm/runnable-query'
 import { database, IF_CHANGED, insertWhere, rowValues } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
-import { apiKeys, AUDIT_EMAIL, auditLog, type AuditRow } from '../platform/db/schema.ts'
+import { apiKeys, AUDIT_EMAIL, auditLog } from '../platform/db/schema.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
 import type { AuditAction } from '../domain/audit-actions.ts'
 import { snakeCase } from '../domain/text.ts'
@@ -29,7 +29,7 @@ export interface AuditEntry extends OrganisationRequest {
  * @param when a condition: nothing is recorded where it is false at that point of the batch
  */
 export const auditInsert = (entry: AuditEntry, when: SQL = sql`true`) =>
-  insertWhere(entry.env, auditLog, { ...auditRow(entry), ...actorIdOf(entry) }, when)
+  insertWhere(entry.env, auditLog, auditRow(entry), when)
 
 /**
  * Makes a change to the database of accounts, and records it in the same transaction if it changed anything.
@@ -49,7 +49,7 @@ export async function audited(entry: AuditEntry, change: RunnableQuery<D1Result,
 export async function recorded(entry: AuditEntry, change: () => PromiseLike<boolean | D1Result>) {
   const { env } = entry
   const row = auditRow(entry)
-  await insertWhere(env, auditLog, { ...row, ...actorIdOf(entry) }, sql`true`)
+  await insertWhere(env, auditLog, row, sql`true`)
   const result = await change()
   if (typeof result === 'boolean' ? result : result.meta.changes > 0) return true
   await database(env).delete(auditLog).where(eq(auditLog.id, row.id))
@@ -59,20 +59,19 @@ export async function recorded(entry: AuditEntry, change: () => PromiseLike<bool
 /**
  * The statement that records an action once for each row of `from`.
  * @param from a table with its condition, at most 99,999,999 rows
- * @param each the target and the details of an entry, as expressions over a row
+ * @param each what differs between the entries, as expressions over a row
  */
 export function auditInsertEach(
-  entry: Omit<AuditEntry, 'target' | 'details'>,
+  entry: AuditEntry,
   from: SQL,
-  each: { target: SQL; details: SQL },
+  each: Partial<Record<'organisationId' | 'target' | 'details', SQL>>,
 ) {
   const row = auditRow(entry)
-  const id = numberedId(row.id, each.target)
+  // Digits are valid in an id, and its last eight characters are random: each row gets its own id.
+  const id = sql`${row.id.slice(0, -8)} || printf('%08d', row_number() over ())`
   return database(entry.env)
     .insert(auditLog)
-    .select(
-      sql`select ${rowValues(auditLog, { ...row, ...actorIdOf(entry), ...each, id })} from ${from}`,
-    )
+    .select(sql`select ${rowValues(auditLog, { ...row, ...each, id })} from ${from}`)
 }
 
 /**
@@ -82,35 +81,31 @@ export function auditInsertEach(
 export const auditInsertForUser = (
   entry: Omit<AuditEntry, 'organisationId' | 'actor'> & { actor: UserActor },
   when: SQL = sql`true`,
-) => {
-  const row = auditRow({ ...entry, organisationId: '' })
-  return database(entry.env)
-    .insert(auditLog)
-    .select(
-      sql`select ${rowValues(auditLog, {
-        ...row,
-        id: numberedId(row.id, sql`${members.organisationId}`),
-        organisationId: sql`${members.organisationId}`,
-      })} from ${members} where ${members.userId} = ${entry.actor.userId} and ${when}`,
-    )
-}
+) =>
+  auditInsertEach(
+    { ...entry, organisationId: '' },
+    sql`${members} where ${members.userId} = ${entry.actor.userId} and ${when}`,
+    { organisationId: sql`${members.organisationId}` },
+  )
 
-/** Digits are valid in an id, and its last eight characters are random: each row gets its own id. */
-const numberedId = (id: string, order: SQL): SQL =>
-  sql`${id.slice(0, -8)} || printf('%08d', row_number() over (order by ${order}))`
-
-function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
+/** Looks up the id of an API key in the statement: a request has only the hash of its key. */
+function auditRow({ organisationId, actor, action, target, details }: AuditEntry) {
+  const keyId =
+    actor.type === 'api_key'
+      ? sql`(select ${apiKeys.id} from ${apiKeys}
+          where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`
+      : null
   const isUser = actor.type === 'user'
   return {
     id: newId('aud'),
     organisationId,
     at: new Date(),
     actorType: actor.type,
-    actorId: isUser ? actor.userId : null,
+    actorId: isUser ? actor.userId : keyId,
     actorEmail: isUser ? actor.email : null,
     action,
-    target: target ?? null,
-    details: details ?? null,
+    target,
+    details,
     ipAddress: actor.type === 'system' ? null : actor.ipAddress,
   }
 }
@@ -119,10 +114,7 @@ function auditRow({ organisationId, actor, action, target, details }: AuditEntry
  * The details of a change: `name_old` and `name_new` for each field that differs.
  * @returns undefined when nothing differs
  */
-export function changedDetails<T extends Record<keyof T, unknown>>(
-  before: T,
-  change: Partial<T>,
-): AuditEntry['details'] | undefined {
+export function changedDetails<T extends object>(before: T, change: Partial<T>) {
   const differing = (Object.keys(change) as (keyof T & string)[]).filter(
     (field) => change[field] !== before[field],
   )
@@ -146,17 +138,6 @@ function detailOf(value: unknown): string | number | boolean | null {
   if (typeof value !== 'string') return null
   const shown = /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
   return shown.length > MAX_DETAIL_LENGTH ? `${shown.slice(0, MAX_DETAIL_LENGTH)}…` : shown
-}
-
-/** Looks up the id of an API key in the statement: a request has only the hash of its key. */
-function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' | 'actor'>): {
-  actorId?: SQL
-} {
-  if (actor.type !== 'api_key') return {}
-  return {
-    actorId: sql`(select ${apiKeys.id} from ${apiKeys}
-      where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`,
-  }
 }
 
 export interface AuditFilter {
