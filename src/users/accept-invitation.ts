@@ -1,7 +1,7 @@
 // Accepting an invitation. Requires the token of its email, which proves that the address belongs to
 // the user who joins. A token works once, and not after the invitation was withdrawn.
 import { and, eq, gt, sql } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
+import { database, unlessLost } from '../platform/db/database.ts'
 import { invitations, members, users } from '../platform/db/auth-schema.ts'
 import { newId } from '../platform/ids.ts'
 import { hashToken } from '../platform/signing/token.ts'
@@ -21,13 +21,9 @@ export async function acceptInvitation(request: UserRequest & { token: string })
   const { env, actor, token } = request
   const found = await findInvitation(env, token)
   if (found?.invitation.email !== actor.email) return undefined
-  try {
-    await database(env).batch(membership(env, found, token, actor))
-    return found
-  } catch (error) {
-    if (!(await findInvitation(env, token))) return undefined
-    throw error
-  }
+  const batch = database(env).batch(membership(env, found, token, actor))
+  const isLost = async () => !(await findInvitation(env, token))
+  return (await unlessLost(batch, isLost)) ? found : undefined
 }
 
 export type JoinResult =

@@ -2,7 +2,7 @@
 // of which only the hash is stored, and works once.
 import { and, eq, gt, lt, sql, type SQL } from 'drizzle-orm'
 import { challenges, type CHALLENGE_KINDS } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, hasChanged } from '../platform/db/database.ts'
 import { hashToken, randomToken } from '../platform/signing/token.ts'
 
 type Kind = (typeof CHALLENGE_KINDS)[number]
@@ -41,10 +41,8 @@ export const findChallenge = (env: Env, kind: Kind, token: string) =>
     .get()
 
 /** @returns false if it is not open, or was ended concurrently */
-export async function endChallenge(env: Env, kind: Kind, token: string): Promise<boolean> {
-  const { meta } = await database(env).delete(challenges).where(isOpen(kind, token))
-  return meta.changes > 0
-}
+export const endChallenge = (env: Env, kind: Kind, token: string): Promise<boolean> =>
+  hasChanged(database(env).delete(challenges).where(isOpen(kind, token)))
 
 /** An SQL condition: the challenge exists, was not used and has not expired. */
 export const challengeExists = (kind: Kind, token: string): SQL =>

@@ -52,9 +52,7 @@ export async function readPreferences(env: Env, userId: string): Promise<Notific
  * @param choices by the name of the preference. Other preferences remain as they are, and unknown names
  * are ignored.
  */
-export async function updatePreferences(
-  request: UserRequest & { choices: Map<string, boolean> },
-): Promise<void> {
+export async function updatePreferences(request: UserRequest & { choices: Map<string, boolean> }) {
   const { env, actor, choices } = request
   const { userId } = actor
   const before = await readPreferences(env, userId)

@@ -16,7 +16,7 @@ import {
 } from '../organisations/organisation-limits.ts'
 import { workspaceRow } from '../organisations/workspaces.ts'
 import { members, onboardings, type OnboardingRow } from '../platform/db/auth-schema.ts'
-import { database, newOrganisationId } from '../platform/db/database.ts'
+import { database, newOrganisationId, unlessLost } from '../platform/db/database.ts'
 import type { UserRequest } from './users.ts'
 
 export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'
@@ -84,9 +84,7 @@ export async function confirmName(request: OnboardingRequest & { name: string })
 }
 
 /** Sets the billing region, once: a later choice changes nothing. */
-export async function chooseRegion(
-  request: OnboardingRequest & { regionCode: Region },
-): Promise<void> {
+export async function chooseRegion(request: OnboardingRequest & { regionCode: Region }) {
   const { env, userId, regionCode } = request
   await database(env)
     .update(onboardings)
@@ -126,24 +124,21 @@ export async function completeOnboarding(request: UserRequest & { workspaceName:
   })
   const db = database(env)
   const now = new Date()
-  try {
-    await db.batch([
-      // In a concurrent second call, this insert violates the primary key and the whole batch fails.
-      ...organisationInserts({
-        env,
-        actor,
-        organisation,
-        workspace: workspaceRow({ organisationId, name: workspaceName }),
-        keys: [row],
-        details: { freeCredits },
-      }),
-      db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
-      db.update(onboardings).set({ completedAt: now }).where(eq(onboardings.userId, userId)),
-    ])
-  } catch (error) {
-    if ((await findOnboarding(env, userId))?.completedAt) return null
-    throw error
-  }
+  const batch = db.batch([
+    // In a concurrent second call, this insert violates the primary key and the whole batch fails.
+    ...organisationInserts({
+      env,
+      actor,
+      organisation,
+      workspace: workspaceRow({ organisationId, name: workspaceName }),
+      keys: [row],
+      details: { freeCredits },
+    }),
+    db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
+    db.update(onboardings).set({ completedAt: now }).where(eq(onboardings.userId, userId)),
+  ])
+  const isLost = async () => Boolean((await findOnboarding(env, userId))?.completedAt)
+  if (!(await unlessLost(batch, isLost))) return null
   await newOrganisationStub(env, placed).refresh()
   return { organisationId, key, freeCredits }
 }

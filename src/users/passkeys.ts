@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { passkeys, users, type PasskeyRow } from '../platform/db/auth-schema.ts'
-import { database, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
+import { database, hasChanged, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
 import { log } from '../platform/log.ts'
 import { base64url, fromBase64url } from '../platform/signing/token.ts'
 import { useOnce } from './challenges.ts'
@@ -113,9 +113,7 @@ export const countPasskeys = (env: Env, userId: string): Promise<number> =>
   database(env).$count(passkeys, eq(passkeys.userId, userId))
 
 /** Stores a new passkey of the signed-in user. */
-export async function addPasskey(
-  check: PasskeyCheck & { actor: UserActor; name: string },
-): Promise<'added' | 'rejected' | 'too_many'> {
+export async function addPasskey(check: PasskeyCheck & { actor: UserActor; name: string }) {
   const { env, challenge, actor, name } = check
   const response = parse(Registration, check.credential)
   if (!response || !(await hasNoCertificate(response.response.attestationObject))) return 'rejected'
@@ -180,8 +178,7 @@ type PasskeyRequest = UserRequest & { passkeyId: string }
 /** @returns false if the user has no such passkey */
 export async function renamePasskey(request: PasskeyRequest & { name: string }): Promise<boolean> {
   const { env, actor, passkeyId, name } = request
-  const { meta } = await database(env).update(passkeys).set({ name }).where(isOwn(actor, passkeyId))
-  return meta.changes > 0
+  return hasChanged(database(env).update(passkeys).set({ name }).where(isOwn(actor, passkeyId)))
 }
 
 /** @returns false if the user has no such passkey */

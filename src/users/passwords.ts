@@ -7,7 +7,7 @@ import { errors, jwtVerify } from 'jose'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, hasChanged, unlessLost } from '../platform/db/database.ts'
 import { authOf, authSecretOf } from './auth.ts'
 import { deleteChallenges } from './challenges.ts'
 import { passwordHash } from './password-hash.ts'
@@ -73,13 +73,13 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
  * any other browser, another person may have chosen the password.
  * @returns false if the address was already verified
  */
-export async function verifyAddress(env: Env, userId: string): Promise<boolean> {
-  const { meta } = await database(env)
-    .update(users)
-    .set({ emailVerified: true, updatedAt: new Date() })
-    .where(and(eq(users.id, userId), eq(users.emailVerified, false)))
-  return meta.changes > 0
-}
+export const verifyAddress = (env: Env, userId: string): Promise<boolean> =>
+  hasChanged(
+    database(env)
+      .update(users)
+      .set({ emailVerified: true, updatedAt: new Date() })
+      .where(and(eq(users.id, userId), eq(users.emailVerified, false))),
+  )
 
 /** Verifies an address and replaces its password. @returns false if it was already verified */
 export async function verifyAddressWithPassword(request: {
@@ -88,16 +88,12 @@ export async function verifyAddressWithPassword(request: {
   password: string
 }): Promise<boolean> {
   const { env, user, password } = request
-  const db = database(env)
   const hash = await passwordHash.hash(password)
-  const unverified = eq(users.emailVerified, false)
-  try {
-    await db.batch(replacePassword(env, { userId: user.id, hash, condition: unverified }))
-    return true
-  } catch (error) {
-    if ((await findUserByEmail(env, user.email))?.emailVerified) return false
-    throw error
-  }
+  const condition = eq(users.emailVerified, false)
+  return unlessLost(
+    database(env).batch(replacePassword(env, { userId: user.id, hash, condition })),
+    async () => (await findUserByEmail(env, user.email))?.emailVerified ?? false,
+  )
 }
 
 /** @returns the id of a reset token and its user; undefined if it is invalid, used or expired */
@@ -133,16 +129,11 @@ export async function resetPassword(request: PasswordByLink): Promise<boolean> {
   )
   const { userId, email } = reset
   const actor: UserActor = { type: 'user', userId, email, ipAddress }
-  try {
-    await db.batch([
-      ...replacePassword(env, { userId, hash, condition: isOpen }),
-      auditInsertForUser({ env, actor, action: 'user.password_changed' }),
-    ])
-    return true
-  } catch (error) {
-    if (!(await findReset(env, token))) return false
-    throw error
-  }
+  const batch = db.batch([
+    ...replacePassword(env, { userId, hash, condition: isOpen }),
+    auditInsertForUser({ env, actor, action: 'user.password_changed' }),
+  ])
+  return unlessLost(batch, async () => !(await findReset(env, token)))
 }
 
 /** Replaces the password of a user who has just entered the current one. Ends all sessions. */

@@ -38,6 +38,26 @@ export function rowValues<T extends SQLiteTable>(table: T, row: SQLiteInsertValu
 /** A condition in a batch: the statement before this one has changed a row. */
 export const IF_CHANGED = sql`changes() > 0`
 
+/** Runs a statement. @returns whether it has changed a row */
+export const hasChanged = async (statement: PromiseLike<D1Result>): Promise<boolean> =>
+  (await statement).meta.changes > 0
+
+/**
+ * Runs a batch that fails and changes nothing if a concurrent request was first.
+ * @param isLost whether it was, asked after a failure
+ * @returns false then
+ * @throws the error of any other failure
+ */
+export async function unlessLost(batch: Promise<unknown>, isLost: () => Promise<boolean>) {
+  try {
+    await batch
+    return true
+  } catch (error) {
+    if (await isLost()) return false
+    throw error
+  }
+}
+
 /** A list of any length as one bound value, since D1 binds at most 100 values. For `in`. */
 export const listed = (values: readonly (string | number)[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`
