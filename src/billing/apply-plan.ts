@@ -6,15 +6,14 @@ import { SYSTEM } from '../domain/actor.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { audited } from '../organisations/audit-log.ts'
 import { requireOperator, type OrganisationRequest } from '../organisations/authorisation.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { billingAccounts, type PaymentRow } from '../platform/db/billing-schema.ts'
+import { database, hasChanged } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import {
   endSubscription,
   findBillingAccount,
   NO_SUBSCRIPTION,
-  replaceSubscription,
   saveBillingAccount,
   type BillingTask,
 } from './billing-account.ts'
@@ -80,12 +79,13 @@ export async function startPlan(
     if (stored?.subscriptionId !== subscriptionId) {
       // Before the new one is stored: otherwise, a crash would leave both running.
       await endSubscription(env, stored)
-      await replaceSubscription(env, organisationId, stored?.subscriptionId ?? null, {
-        ...NO_SUBSCRIPTION,
-        provider,
-        subscriptionId,
-        subscriptionStatus: 'active',
-      })
+      const started = { provider, subscriptionId, subscriptionStatus: 'active' } as const
+      const change = { ...NO_SUBSCRIPTION, ...started }
+      const isSame = sql`${billingAccounts.subscriptionId} is ${stored?.subscriptionId ?? null}`
+      // The caller is repeated.
+      if (!(await hasChanged(saveBillingAccount(env, organisationId, change, isSame)))) {
+        throw new Error('The subscription was replaced concurrently')
+      }
     } else {
       // An upgrade reverts a scheduled change, also when it is confirmed long after it was requested.
       await providerNamed(env, provider).setNextPlan({ subscriptionId, plan, currency })

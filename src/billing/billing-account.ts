@@ -1,6 +1,6 @@
 // The organisation as a customer of the payment provider. D1 is the source of truth for which customer
 // and subscription belong to it.
-import { and, eq, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
 import type { PaymentProviderName } from '../domain/billing.ts'
 import { consolePath } from '../domain/console-path.ts'
@@ -18,7 +18,7 @@ import {
   sandboxSubscriptions,
   type BillingAccountRow,
 } from '../platform/db/billing-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, hasChanged } from '../platform/db/database.ts'
 import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { providerNamed } from './choose-provider.ts'
 import { autoReloadSpent, paymentsOf } from './payments.ts'
@@ -62,39 +62,20 @@ export const findBillableOrganisation = (env: Env, organisationId: string) =>
 export const billingPage = (baseUrl: string, organisationId: string): string =>
   baseUrl + consolePath(organisationId, '/billing')
 
-/** Changes a billing account, and creates it first if necessary. */
-export async function saveBillingAccount(
-  env: Env,
-  organisationId: string,
-  change: BillingAccountChange,
-): Promise<void> {
-  await database(env)
-    .insert(billingAccounts)
-    .values({ organisationId, ...change })
-    .onConflictDoUpdate({ target: billingAccounts.organisationId, set: change })
-}
-
 /**
- * Replaces the subscription of a billing account, and creates the account first if necessary.
- * @param previousId the subscription that was read before
- * @throws Error when another one was stored since; the caller is repeated
+ * The statement that changes a billing account, and creates it first if necessary.
+ * @param setWhere a condition: an account for which it is false does not change
  */
-export async function replaceSubscription(
+export const saveBillingAccount = (
   env: Env,
   organisationId: string,
-  previousId: string | null,
   change: BillingAccountChange,
-): Promise<void> {
-  const { meta } = await database(env)
+  setWhere: SQL = sql`true`,
+) =>
+  database(env)
     .insert(billingAccounts)
     .values({ organisationId, ...change })
-    .onConflictDoUpdate({
-      target: billingAccounts.organisationId,
-      set: change,
-      setWhere: sql`${billingAccounts.subscriptionId} is ${previousId}`,
-    })
-  if (meta.changes === 0) throw new Error('The subscription was replaced concurrently')
-}
+    .onConflictDoUpdate({ target: billingAccounts.organisationId, set: change, setWhere })
 
 /** A billing account that has a subscription. */
 export type Subscription = BillingAccountRow & {
@@ -121,30 +102,24 @@ export const updateSubscription = (
   { organisationId, subscriptionId }: Subscription,
   change: BillingAccountChange,
 ): Promise<boolean> =>
-  update({ env, organisationId }, change, eq(billingAccounts.subscriptionId, subscriptionId))
-
-/** Claims the email of a day of the grace period. @returns false when it was claimed before */
-export function claimGraceMail(subject: BillingSubject, day: number): Promise<boolean> {
-  const { graceMailDay } = billingAccounts
-  return update(subject, { graceMailDay: day }, or(isNull(graceMailDay), lt(graceMailDay, day)))
-}
-
-/** Makes the email of a day due again that could not be sent. */
-export const releaseGraceMail = (subject: BillingSubject, day: number): Promise<boolean> =>
-  update(subject, { graceMailDay: null }, eq(billingAccounts.graceMailDay, day))
+  updateBillingAccount(
+    { env, organisationId },
+    change,
+    eq(billingAccounts.subscriptionId, subscriptionId),
+  )
 
 /** Changes a billing account under a condition. @returns whether it was true */
-async function update(
+export const updateBillingAccount = (
   { env, organisationId }: BillingSubject,
   change: BillingAccountChange,
   condition: SQL | undefined,
-): Promise<boolean> {
-  const { meta } = await database(env)
-    .update(billingAccounts)
-    .set(change)
-    .where(and(eq(billingAccounts.organisationId, organisationId), condition))
-  return meta.changes > 0
-}
+): Promise<boolean> =>
+  hasChanged(
+    database(env)
+      .update(billingAccounts)
+      .set(change)
+      .where(and(eq(billingAccounts.organisationId, organisationId), condition)),
+  )
 
 /**
  * A page of payments, newest first, with the billing account. For the permission `billing`.

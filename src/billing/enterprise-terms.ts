@@ -7,7 +7,6 @@ import { AppError } from '../domain/errors.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
 import { requireOperator, type OrganisationRequest } from '../organisations/authorisation.ts'
-import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import {
@@ -15,6 +14,7 @@ import {
   findBillableOrganisation,
   findBillingAccount,
   hasSubscription,
+  saveBillingAccount,
   type BillingTask,
 } from './billing-account.ts'
 
@@ -44,31 +44,21 @@ export async function setEnterpriseTerms(
   await account.scheduleBilling({ organisationId, at: Date.now() + REPAIR_AFTER_MS })
   const fields = { plan: 'enterprise', rateLimitPerMinute, rateLimitOverridden: true } as const
   const details = changedDetails(
-    { ...organisation, ...NO_TERMS, ...billing?.enterpriseTerms },
+    { ...organisation, ...billing?.enterpriseTerms },
     { ...fields, ...terms },
   )
   if (details) {
     const db = database(env)
-    const enterpriseTerms = { enterpriseTerms: terms }
     const entry = { env, organisationId, actor, target: organisationId, details }
     await db.batch([
       db.update(organisations).set(fields).where(eq(organisations.id, organisationId)),
       auditInsert({ ...entry, action: 'enterprise_terms.updated' }, IF_CHANGED),
-      db
-        .insert(billingAccounts)
-        .values({ organisationId, ...enterpriseTerms })
-        .onConflictDoUpdate({ target: billingAccounts.organisationId, set: enterpriseTerms }),
+      saveBillingAccount(env, organisationId, { enterpriseTerms: terms }),
     ])
   }
   // Runs even if nothing changed: an earlier equal request may have failed before these steps.
   await account.refresh()
   await grantIncludedCredits({ env, account, organisationId, now: Date.now() })
-}
-
-const NO_TERMS: { [Field in keyof EnterpriseTerms]: null } = {
-  monthlyFee: null,
-  includedCredits: null,
-  creditPrice: null,
 }
 
 /**

@@ -2,6 +2,7 @@
 // grant, and that a limit of credits is nearly reached, once a month. Reserved credits are left of the balance,
 // since they return if their jobs fail. They count for a limit, since it rejects submissions that exceed it
 // together with them. The owners are informed about payments and their plan.
+import { eq, isNull, lt, or } from 'drizzle-orm'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { nextMonth } from '../domain/credit-limit.ts'
 import { currencyOf } from '../domain/organisation.ts'
@@ -14,11 +15,11 @@ import {
 } from '../mail/billing-mail.ts'
 import { mailMembers } from '../mail/mail-members.ts'
 import type { MemberEmail } from '../mail/templates.tsx'
+import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { thresholdOf } from './auto-reload-settings.ts'
 import {
-  claimGraceMail,
   findBillableOrganisation,
-  releaseGraceMail,
+  updateBillingAccount,
   type BillingSubject,
 } from './billing-account.ts'
 import type { BillingState } from './billing-state.ts'
@@ -89,17 +90,16 @@ export async function sendGraceMail(
 ): Promise<void> {
   const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)
   if (!organisation || organisation.plan === 'enterprise') return
-  if (!(await claimGraceMail(recipient, day))) return
+  const { graceMailDay } = billingAccounts
+  const isUnsent = or(isNull(graceMailDay), lt(graceMailDay, day))
+  if (!(await updateBillingAccount(recipient, { graceMailDay: day }, isUnsent))) return
   if (await mailOwners(recipient, graceEmail(nameOfPlan(organisation.plan), graceUntil))) return
-  await releaseGraceMail(recipient, day)
+  await updateBillingAccount(recipient, { graceMailDay: null }, eq(graceMailDay, day))
   throw new Error('The email of the grace period was not sent')
 }
 
 /** Informs the owners that the plan has ended with the grace period. */
-export async function sendPlanEndedMail(
-  recipient: BillingSubject,
-  plan: SelfServicePlan,
-): Promise<void> {
+export async function sendPlanEndedMail(recipient: BillingSubject, plan: SelfServicePlan) {
   const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)
   if (!organisation || organisation.plan === 'enterprise') return
   await mailOwners(recipient, planEndedEmail(nameOfPlan(plan)))

@@ -8,7 +8,7 @@ import { invalid } from '../domain/errors.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { auditInsert, type AuditEntry } from '../organisations/audit-log.ts'
 import { payments, type PaymentRow } from '../platform/db/billing-schema.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { database, hasChanged, IF_CHANGED } from '../platform/db/database.ts'
 import { firstIdSince, newId } from '../platform/ids.ts'
 import type { PaymentState } from './payment-provider.ts'
 
@@ -169,11 +169,12 @@ export async function claimCheck(env: Env, { id, checkedAt }: PaymentRow, interv
   const now = Date.now()
   const before = new Date(now - intervalMs)
   if (checkedAt >= before) return false
-  const { meta } = await database(env)
-    .update(payments)
-    .set({ checkedAt: new Date(now) })
-    .where(and(eq(payments.id, id), lt(payments.checkedAt, before)))
-  return meta.changes > 0
+  return hasChanged(
+    database(env)
+      .update(payments)
+      .set({ checkedAt: new Date(now) })
+      .where(and(eq(payments.id, id), lt(payments.checkedAt, before))),
+  )
 }
 
 /**
@@ -193,14 +194,13 @@ export async function claimReference(
 }
 
 /** Leases a receipt for 10 minutes. @returns false when it is sent, or leased by another task */
-export async function leaseReceipt(env: Env, paymentId: string): Promise<boolean> {
-  const now = Date.now()
-  const { meta } = await database(env)
-    .update(payments)
-    .set({ receiptDueAt: new Date(now + RECEIPT_LEASE_MS) })
-    .where(and(eq(payments.id, paymentId), lte(payments.receiptDueAt, new Date(now))))
-  return meta.changes > 0
-}
+export const leaseReceipt = (env: Env, paymentId: string): Promise<boolean> =>
+  hasChanged(
+    database(env)
+      .update(payments)
+      .set({ receiptDueAt: new Date(Date.now() + RECEIPT_LEASE_MS) })
+      .where(and(eq(payments.id, paymentId), lte(payments.receiptDueAt, new Date()))),
+  )
 
 /** Records that the receipt of a payment is sent. */
 export async function recordReceipt(env: Env, paymentId: string): Promise<void> {

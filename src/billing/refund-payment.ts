@@ -13,6 +13,15 @@ import { PaymentError } from './payment-provider.ts'
 import { findPayment } from './payments.ts'
 import { refreshPayment } from './refresh-payment.ts'
 
+interface Refund {
+  env: Env
+  actor: Actor
+  paymentId: string
+  amount: number | undefined
+  reason: string
+  reference: string
+}
+
 /**
  * Refunds a part of a paid payment and takes back the same share of its credits. For operators.
  * @param amount minor units; undefined refunds the rest
@@ -20,15 +29,8 @@ import { refreshPayment } from './refresh-payment.ts'
  * @throws AppError not_found, or validation_error when it is not paid or less than `amount` is left
  * @throws PaymentError `unavailable`: repeat it with the same reference
  */
-export async function refundPayment(request: {
-  env: Env
-  actor: Actor
-  paymentId: string
-  amount: number | undefined
-  reason: string
-  reference: string
-}): Promise<PaymentRow> {
-  const { env, actor, paymentId, reason, reference } = request
+export async function refundPayment(request: Refund): Promise<PaymentRow> {
+  const { env, actor, paymentId, reference } = request
   requireOperator(actor)
   const stored = await findPayment(env, paymentId)
   if (!stored) throw new AppError('not_found')
@@ -37,11 +39,8 @@ export async function refundPayment(request: {
   if (payment.status !== 'paid' || payment.providerReference === null) {
     throw invalid('Only a paid payment can be refunded.')
   }
-  let amount = await requestedAmount(env, paymentId, reference)
-  if (amount === undefined) {
-    const details = { amount: refundable(payment, request.amount), reason, reference }
-    amount = await recordRequest(env, actor, payment, details)
-  }
+  const [earlier] = await selectRequest(env, paymentId, reference)
+  const amount = earlier?.amount ?? (await recordRequest(request, payment))
   try {
     await providerNamed(env, payment.provider).refund({
       refundId: `${paymentId}:${reference}`,
@@ -66,32 +65,31 @@ function refundable(payment: PaymentRow, amount: number | undefined): number {
   return amount ?? rest
 }
 
-/** The amount of the first request with this reference, which a repeated one refunds. */
-async function requestedAmount(env: Env, paymentId: string, reference: string) {
-  const stored = await database(env)
+/** The statement that selects the first request with this reference, whose amount a repeated one refunds. */
+const selectRequest = (env: Env, paymentId: string, reference: string) =>
+  database(env)
     .select({ amount: refundRequests.amount })
     .from(refundRequests)
     .where(and(eq(refundRequests.paymentId, paymentId), eq(refundRequests.reference, reference)))
-    .get()
-  return stored?.amount
-}
 
-/** Stores a request, with its audit entry. @returns the amount of the request that was first */
-async function recordRequest(
-  env: Env,
-  actor: Actor,
-  { organisationId, id: paymentId }: PaymentRow,
-  details: { amount: number; reason: string; reference: string },
-): Promise<number> {
-  const { amount, reference } = details
+/**
+ * Stores a request, with its audit entry.
+ * @returns the amount of the request that was first
+ * @throws AppError validation_error
+ */
+async function recordRequest(request: Refund, payment: PaymentRow): Promise<number> {
+  const { env, actor, paymentId, reason, reference } = request
+  const amount = refundable(payment, request.amount)
+  const details = { amount, reason, reference }
+  const { organisationId } = payment
   const entry = { env, organisationId, actor, target: paymentId, details }
-  const [inserted] = await database(env).batch([
+  const [, , [stored]] = await database(env).batch([
     database(env)
       .insert(refundRequests)
       .values({ paymentId, reference, amount, createdAt: new Date() })
-      .onConflictDoNothing()
-      .returning({ amount: refundRequests.amount }),
+      .onConflictDoNothing(),
     auditInsert({ ...entry, action: 'payment.refund_requested' }, IF_CHANGED),
+    selectRequest(env, paymentId, reference),
   ])
-  return inserted[0]?.amount ?? (await requestedAmount(env, paymentId, reference)) ?? amount
+  return stored?.amount ?? amount
 }
