@@ -175,10 +175,7 @@ async function recordFailure(request: AutoReloadRequest, reason: string): Promis
 }
 
 /** May be repeated: after a failure of D1, the stored number of failures makes the next run repeat it. */
-async function turnOff(
-  { env, account, organisation, state }: AutoReloadRequest,
-  reason: string,
-): Promise<void> {
+async function turnOff({ env, account, organisation, state }: AutoReloadRequest, reason: string) {
   const { id: organisationId } = organisation
   const isOn = and(eq(organisations.id, organisationId), eq(organisations.autoReloadEnabled, true))
   const entry = { env, organisationId, actor: SYSTEM, target: organisationId, details: { reason } }

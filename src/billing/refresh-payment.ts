@@ -110,9 +110,7 @@ export const isDiscardable = (payment: PaymentRow): boolean =>
  * @throws AppError not_found
  * @throws PaymentError
  */
-export async function discardPayment(
-  request: OrganisationRequest & { paymentId: string },
-): Promise<void> {
+export async function discardPayment(request: OrganisationRequest & { paymentId: string }) {
   const payment = await readPayment(request)
   const { providerReference: reference } = payment
   if (!isDiscardable(payment) || reference === null) return

@@ -78,10 +78,7 @@ export async function updateOrganisation(
 }
 
 /** The fields to set: the rate limit follows the plan unless an operator has set it. */
-function rateLimitAfter(
-  { plan, rateLimitPerMinute }: OrganisationChange,
-  before: OrganisationRow,
-): Partial<Pick<OrganisationRow, 'rateLimitPerMinute' | 'rateLimitOverridden'>> {
+function rateLimitAfter({ plan, rateLimitPerMinute }: OrganisationChange, before: OrganisationRow) {
   if (typeof rateLimitPerMinute === 'number') {
     return { rateLimitPerMinute, rateLimitOverridden: true }
   }

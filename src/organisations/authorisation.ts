@@ -75,9 +75,7 @@ export async function requireMember({
  * For actions on one member: requires an owner or that member.
  * @throws AppError not_found
  */
-export async function requireOwnerOrSelf(
-  request: OrganisationRequest & { userId: string },
-): Promise<void> {
+export async function requireOwnerOrSelf(request: OrganisationRequest & { userId: string }) {
   if (isSelf(request.actor, request.userId)) await requireMember(request)
   else await requirePermission(request, 'administer')
 }

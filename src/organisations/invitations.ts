@@ -135,9 +135,7 @@ const findOpen = (env: Env, condition: SQL): Promise<OpenInvitation[]> =>
  * Withdraws an open invitation. For owners.
  * @throws AppError not_found
  */
-export async function withdrawInvitation(
-  request: OrganisationRequest & { invitationId: string },
-): Promise<void> {
+export async function withdrawInvitation(request: OrganisationRequest & { invitationId: string }) {
   const { env, organisationId, invitationId } = request
   await requirePermission(request, 'administer')
   const db = database(env)

@@ -82,10 +82,7 @@ interface Limited {
  * all members.
  * @throws AppError not_found
  */
-export async function readCreditUse(
-  request: OrganisationRequest,
-  rows: Limited[],
-): Promise<Map<string, number>> {
+export async function readCreditUse(request: OrganisationRequest, rows: Limited[]) {
   await requireMember(request)
   const limited = rows.filter(({ monthlyCredits }) => monthlyCredits !== null)
   if (limited.length === 0) return new Map()

@@ -29,9 +29,7 @@ export const isPublicUrl = (url: string): boolean => {
  * @param vars the environment variables as set, also without the secrets
  * @returns each variable with the words that follow its name, never with its value
  */
-export function publicDeploymentProblems(
-  vars: Readonly<Record<string, unknown>>,
-): { name: string; message: string }[] {
+export function publicDeploymentProblems(vars: Readonly<Record<string, unknown>>) {
   const { BASE_URL: baseUrl } = vars
   if (typeof baseUrl !== 'string' || !isPublicUrl(baseUrl)) return []
   const problems: { name: string; message: string }[] = []

@@ -183,11 +183,7 @@ export async function findByAddress(env: Env, id: string, secret: string) {
  * Pays an open checkout with a card.
  * @returns the payment after it, or why the card is declined, which leaves it open for another card
  */
-export async function payCheckout(
-  env: Env,
-  { id }: SandboxPayment,
-  card: string,
-): Promise<SandboxPayment | { declined: string }> {
+export async function payCheckout(env: Env, { id }: SandboxPayment, card: string) {
   const declined = declineReason(card, 'checkout')
   if (declined !== null) return { declined }
   return changePayment(env, id, (read) => {
@@ -211,10 +207,7 @@ export async function expireCheckout(env: Env, id: string): Promise<void> {
 }
 
 /** See `PaymentProvider.refund`. */
-export async function refund(
-  env: Env,
-  { refundId, reference, amount }: RefundRequest,
-): Promise<void> {
+export async function refund(env: Env, { refundId, reference, amount }: RefundRequest) {
   await changePayment(env, reference, (read) => {
     if (read.refunds[refundId] !== undefined) return undefined
     const { amountRefunded, dispute } = reversalsOf(read)

@@ -15,7 +15,6 @@ import {
   type InvoiceState,
   type NextPlan,
   type PaymentState,
-  type SubscriptionState,
   type UpgradeQuote,
   type UpgradeRequest,
 } from '../payment-provider.ts'
@@ -164,10 +163,7 @@ export async function changeCard(env: Env, customer: SandboxCustomer, card: stri
 }
 
 /** See `PaymentProvider.findSubscription`. */
-export async function findSubscription(
-  env: Env,
-  subscriptionId: string,
-): Promise<SubscriptionState | null> {
+export async function findSubscription(env: Env, subscriptionId: string) {
   const subscription = await changeSubscription(env, subscriptionId)
   if (!subscription) return null
   const { id, organisationId, status, plan, nextPlan } = subscription

@@ -90,10 +90,7 @@ export async function missingEvents(client: Stripe, { since, limit, knownOf }: E
 export const createdAtOf = ({ created }: Stripe.Event): Date => new Date(created * 1_000)
 
 /** @returns null for objects of other systems in the same Stripe account */
-export async function describeEvent(
-  client: Stripe,
-  event: Stripe.Event,
-): Promise<ProviderEvent | null> {
+export async function describeEvent(client: Stripe, event: Stripe.Event) {
   const { object } = event.data
   const found = subjectOfObject(object) ?? (await ofIntent(client, intentOfCharge(object)))
   if (!found || (found.paymentId === null && found.subscriptionId === null)) return null

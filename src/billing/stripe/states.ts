@@ -109,11 +109,7 @@ export function intentIdOf(invoice: Stripe.Invoice | null): string | null {
 }
 
 /** What is known once money has moved. */
-export async function settlementOf(
-  client: Stripe,
-  intent: Intent | null,
-  net: number,
-): Promise<Pick<PaymentState, 'amountRefunded' | 'dispute' | 'paymentMethod'>> {
+export async function settlementOf(client: Stripe, intent: Intent | null, net: number) {
   const charge = chargeOf(intent)
   const disputes =
     intent && charge?.disputed

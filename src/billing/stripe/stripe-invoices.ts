@@ -18,10 +18,7 @@ const STATUSES: Record<string, PaymentState['status']> = {
 }
 
 /** The state of an invoice that was read with its payments. */
-export async function stateOfInvoice(
-  client: Stripe,
-  invoice: Stripe.Invoice,
-): Promise<PaymentState> {
+export async function stateOfInvoice(client: Stripe, invoice: Stripe.Invoice) {
   const status = STATUSES[invoice.status ?? ''] ?? 'open'
   const net = invoice.total_excluding_tax ?? invoice.total
   const intent = await readIntentOf(client, intentIdOf(invoice))

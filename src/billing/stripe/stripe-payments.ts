@@ -229,10 +229,7 @@ async function searchPayment(client: Stripe, { paymentId, customerId, createdAt 
  * Refunds a part of a payment and the tax on it, once per `refundId`.
  * @param amount minor units without tax
  */
-export async function refund(
-  client: Stripe,
-  { refundId, reference, amount }: RefundRequest,
-): Promise<void> {
+export async function refund(client: Stripe, { refundId, reference, amount }: RefundRequest) {
   const intent = await readIntentOf(client, await intentIdOfPayment(client, reference))
   const charge = chargeOf(intent)
   if (!intent || !charge) throw new PaymentError('rejected', 'This payment has not been paid.')

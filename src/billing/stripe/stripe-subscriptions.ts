@@ -36,10 +36,7 @@ const STATUSES: Record<string, SubscriptionState['status']> = {
  * A subscription with its last invoices.
  * @returns null when Stripe has no such subscription, or it belongs to another system
  */
-export async function findSubscription(
-  client: Stripe,
-  id: string,
-): Promise<SubscriptionState | null> {
+export async function findSubscription(client: Stripe, id: string) {
   const subscription = await unlessMissing(client.subscriptions.retrieve(id))
   const subject = subjectOf(subscription?.metadata)
   if (!subscription || !subject) return null
@@ -161,10 +158,7 @@ async function stateOfUpgrade(
 }
 
 /** Sets the plan of the next renewal without a payment. */
-export async function setNextPlan(
-  client: Stripe,
-  { subscriptionId, plan, currency }: NextPlan,
-): Promise<void> {
+export async function setNextPlan(client: Stripe, { subscriptionId, plan, currency }: NextPlan) {
   if (plan === 'starter') {
     await client.subscriptions.update(subscriptionId, { cancel_at_period_end: true })
     return

@@ -40,10 +40,7 @@ export async function encrypt(env: Env, { context, text }: { context: string; te
  * Decrypts a stored value. Values that were stored in plain text are returned unchanged.
  * @throws Error when its key is not set, or when it was modified or stored for another context
  */
-export async function decrypt(
-  env: Env,
-  { context, stored }: { context: string; stored: string },
-): Promise<string> {
+export async function decrypt(env: Env, { context, stored }: { context: string; stored: string }) {
   if (!stored.startsWith(FORMAT)) return stored
   const [id, iv = '', ciphertext = ''] = stored.slice(FORMAT.length).split(':')
   const key = (await keysOf(env)).find((candidate) => candidate.id === id)
