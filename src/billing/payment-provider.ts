@@ -216,3 +216,6 @@ export class PaymentError extends Error {
     this.code = code
   }
 }
+
+/** The error of a request that the provider does not accept, and that repeating does not help. */
+export const rejected = (message: string): PaymentError => new PaymentError('rejected', message)

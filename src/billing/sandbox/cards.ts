@@ -4,7 +4,7 @@ import { and, eq, gte } from 'drizzle-orm'
 import { sandboxCustomers } from '../../platform/db/billing-schema.ts'
 import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
-import { PaymentError, type PaymentProvider } from '../payment-provider.ts'
+import { rejected, type PaymentProvider } from '../payment-provider.ts'
 
 type Occasion = 'checkout' | 'automatic' | 'renewal'
 
@@ -107,14 +107,14 @@ export async function findCustomer(env: Env, organisationId: string): Promise<Sa
     .from(sandboxCustomers)
     .where(eq(sandboxCustomers.id, customerIdOf(organisationId)))
     .get()
-  if (!row) throw new PaymentError('rejected', 'The customer does not exist.')
+  if (!row) throw rejected('The customer does not exist.')
   return row
 }
 
 /** The card that an organisation has stored. @throws PaymentError rejected */
 export async function storedCard(env: Env, organisationId: string): Promise<string> {
   const { card } = await findCustomer(env, organisationId)
-  if (card === null) throw new PaymentError('rejected', 'No card is stored.')
+  if (card === null) throw rejected('No card is stored.')
   return card
 }
 
@@ -138,7 +138,7 @@ export async function portalUrl(
     .update(sandboxCustomers)
     .set({ cardPageKey, cardPageExpiresAt: new Date(Date.now() + CARD_PAGE_TTL_MS) })
     .where(eq(sandboxCustomers.id, customerId))
-  if (meta.changes === 0) throw new PaymentError('rejected', 'The customer does not exist.')
+  if (meta.changes === 0) throw rejected('The customer does not exist.')
   return `${new URL(returnUrl).origin}/sandbox/card?key=${cardPageKey}`
 }
 

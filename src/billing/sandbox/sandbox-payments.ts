@@ -1,5 +1,5 @@
 // Payments of the sandbox: how they are created and paid.
-import { and, asc, eq, gte } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import {
   sandboxCustomers,
   sandboxPayments,
@@ -10,6 +10,7 @@ import { newId, suffixOf } from '../../platform/ids.ts'
 import { nameOfPack, nameOfPlan } from '../money.ts'
 import {
   PaymentError,
+  rejected,
   type CheckoutRequest,
   type PaymentRequest,
   type PaymentState,
@@ -37,41 +38,28 @@ export const findPaymentRow = (env: Env, id: string): Promise<SandboxPayment | u
 
 async function requirePayment(env: Env, id: string): Promise<SandboxPayment> {
   const payment = await findPaymentRow(env, id)
-  if (!payment) throw new PaymentError('rejected', 'The payment does not exist.')
+  if (!payment) throw rejected('The payment does not exist.')
   return payment
 }
 
 type NewPayment = typeof sandboxPayments.$inferInsert
 
+type Order = Pick<NewPayment, 'id' | 'organisationId' | 'amount' | 'currency' | 'item'> &
+  Partial<NewPayment>
+
 /** A payment before its first state is known. */
-const newPayment = (
-  payment: Pick<NewPayment, 'id' | 'organisationId' | 'amount' | 'currency' | 'item'> &
-    Partial<NewPayment>,
-  now = new Date(),
-): NewPayment => ({
-  secret: newSecret(),
-  status: 'open',
-  refunds: {},
-  version: newId('evt'),
-  createdAt: now,
-  changedAt: now,
-  ...payment,
-})
+function newPayment(order: Order): NewPayment {
+  const now = new Date()
+  const created = { version: newId('evt'), createdAt: now, changedAt: now }
+  return { secret: newSecret(), status: 'open', refunds: {}, ...created, ...order }
+}
 
 /** A payment that the stored card pays, or declines, while the customer is absent. */
-export function automaticPayment(
-  payment: Parameters<typeof newPayment>[0],
-  card: string,
-  occasion: 'automatic' | 'renewal',
-): NewPayment {
+export function automaticPayment(order: Order, card: string, occasion: 'automatic' | 'renewal') {
   const failure = declineReason(card, occasion)
-  return newPayment({
-    ...payment,
-    ...(failure === null
-      ? // Of plans, never late, so that the period does not wait for it.
-        { card, status: 'paid', paidAt: paidAt(card, (payment.plan ?? null) === null) }
-      : { card, status: 'failed', failure }),
-  })
+  if (failure !== null) return newPayment({ ...order, card, status: 'failed', failure })
+  // Of plans, never late, so that the period does not wait for it.
+  return newPayment({ ...order, card, status: 'paid', paidAt: paidAt(card, !order.plan) })
 }
 
 const paidAt = (card: string, mayBeLate = true): Date =>
@@ -94,7 +82,7 @@ export async function startCheckout(env: Env, request: CheckoutRequest): Promise
   const { customer, returnUrl, cancelUrl } = request
   const { origin } = new URL(returnUrl)
   if (new URL(cancelUrl).origin !== origin) {
-    throw new PaymentError('rejected', 'returnUrl and cancelUrl must have the same origin.')
+    throw rejected('returnUrl and cancelUrl must have the same origin.')
   }
   const { organisationId, organisationName: name } = customer
   const order = orderOf(request)
@@ -119,15 +107,13 @@ export async function startCheckout(env: Env, request: CheckoutRequest): Promise
 /** See `PaymentProvider.charge`. */
 export async function charge(env: Env, request: PaymentRequest): Promise<PaymentState> {
   const order = orderOf(request)
-  const existing = await findPaymentRow(env, order.id)
-  if (existing) return stateOf(env, existing)
   const { organisationId, customerId } = request.customer
   if (customerId !== customerIdOf(organisationId)) {
-    throw new PaymentError('rejected', 'The customer belongs to another organisation.')
+    throw rejected('The customer belongs to another organisation.')
   }
   const payment = automaticPayment(order, await storedCard(env, organisationId), 'automatic')
   const db = database(env)
-  // A concurrent call with the same id may have been first; its payment is returned.
+  // An earlier call with the same id may have been first; its payment is returned.
   await db.batch([db.insert(sandboxPayments).values(payment).onConflictDoNothing()])
   return stateOf(env, await requirePayment(env, order.id))
 }
@@ -211,21 +197,11 @@ export async function refund(env: Env, { refundId, reference, amount }: RefundRe
   await changePayment(env, reference, (read) => {
     if (read.refunds[refundId] !== undefined) return undefined
     const { amountRefunded, dispute } = reversalsOf(read)
-    if (statusOf(read) !== 'paid') throw new PaymentError('rejected', 'The payment is not paid.')
-    if (dispute === 'open') throw new PaymentError('rejected', 'The payment is disputed.')
+    if (statusOf(read) !== 'paid') throw rejected('The payment is not paid.')
+    if (dispute === 'open') throw rejected('The payment is disputed.')
     if (!Number.isInteger(amount) || amount < 1 || amount > read.amount - amountRefunded) {
-      throw new PaymentError('rejected', 'The refund exceeds the amount that is left.')
+      throw rejected('The refund exceeds the amount that is left.')
     }
     return { refunds: { ...read.refunds, [refundId]: amount } }
   })
-}
-
-/** The payments of a subscription since an instant, oldest first. */
-export function paymentsOfSubscription(env: Env, id: string, since: Date) {
-  const { subscriptionId, createdAt } = sandboxPayments
-  return database(env)
-    .select()
-    .from(sandboxPayments)
-    .where(and(eq(subscriptionId, id), gte(createdAt, since)))
-    .orderBy(asc(createdAt), asc(sandboxPayments.id))
 }

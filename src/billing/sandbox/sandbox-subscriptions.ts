@@ -1,6 +1,6 @@
 // Subscriptions of the sandbox: renewals, upgrades, the plan of the next period. Due changes are applied
 // when a subscription is read, and once a minute when cron asks for events.
-import { and, asc, eq, lte } from 'drizzle-orm'
+import { and, asc, eq, gte, lte } from 'drizzle-orm'
 import { DAY_MS } from '../../domain/limits.ts'
 import {
   sandboxCustomers,
@@ -12,6 +12,7 @@ import { newId, suffixOf } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import {
   PaymentError,
+  rejected,
   type InvoiceState,
   type NextPlan,
   type PaymentState,
@@ -21,12 +22,7 @@ import {
 import { PLAN_TERMS } from '../plans.ts'
 import { nameOfPlan } from '../money.ts'
 import { declineReason, storedCard, type SandboxCustomer } from './cards.ts'
-import {
-  automaticPayment,
-  chargeIdOf,
-  findPaymentRow,
-  paymentsOfSubscription,
-} from './sandbox-payments.ts'
+import { automaticPayment, chargeIdOf, findPaymentRow } from './sandbox-payments.ts'
 import {
   periodEnd,
   stateOf,
@@ -168,7 +164,12 @@ export async function findSubscription(env: Env, subscriptionId: string) {
   if (!subscription) return null
   const { id, organisationId, status, plan, nextPlan } = subscription
   const since = new Date(Date.now() - INVOICE_DAYS * DAY_MS)
-  const payments = await paymentsOfSubscription(env, id, since)
+  const { createdAt } = sandboxPayments
+  const payments = await database(env)
+    .select()
+    .from(sandboxPayments)
+    .where(and(eq(sandboxPayments.subscriptionId, id), gte(createdAt, since)))
+    .orderBy(asc(createdAt), asc(sandboxPayments.id))
   const endsAtPeriodEnd = nextPlan === 'starter'
   return {
     id,
@@ -190,14 +191,14 @@ async function invoiceOf(env: Env, payment: SandboxPayment): Promise<InvoiceStat
 /** See `PaymentProvider.quoteUpgrade`. */
 export async function quoteUpgrade(env: Env, { subscriptionId, amount, at }: UpgradeQuote) {
   const subscription = await changeSubscription(env, subscriptionId)
-  if (!subscription) throw new PaymentError('rejected', 'The subscription does not exist.')
+  if (!subscription) throw rejected('The subscription does not exist.')
   return upgradeAmount(subscription, amount, at.getTime())
 }
 
 /** See `PaymentProvider.upgrade`. */
 export async function upgrade(env: Env, request: UpgradeRequest): Promise<PaymentState> {
   const { paymentId, purchase, customer, subscriptionId, at } = request
-  if (purchase.kind !== 'plan') throw new PaymentError('rejected', 'Not a purchase of a plan.')
+  if (purchase.kind !== 'plan') throw rejected('Not a purchase of a plan.')
   const id = chargeIdOf(paymentId)
   const { plan, amount: monthlyFee } = purchase
   await changeSubscription(env, subscriptionId, async (read) => {
@@ -205,13 +206,11 @@ export async function upgrade(env: Env, request: UpgradeRequest): Promise<Paymen
     if (await findPaymentRow(env, id)) return undefined
     const { organisationId, currency } = read
     if (organisationId !== customer.organisationId) {
-      throw new PaymentError('rejected', 'The subscription belongs to another customer.')
+      throw rejected('The subscription belongs to another customer.')
     }
-    if (read.status !== 'active') {
-      throw new PaymentError('rejected', 'The subscription is not active.')
-    }
+    if (read.status !== 'active') throw rejected('The subscription is not active.')
     if (monthlyFee <= read.amount) {
-      throw new PaymentError('rejected', 'The plan is not more expensive than the current one.')
+      throw rejected('The plan is not more expensive than the current one.')
     }
     const amount = upgradeAmount(read, monthlyFee, at.getTime())
     const item = `Upgrade to ${nameOfPlan(plan)}, rest of the month`
@@ -224,7 +223,7 @@ export async function upgrade(env: Env, request: UpgradeRequest): Promise<Paymen
     return { set: isPaid ? { plan, amount: monthlyFee, nextPlan: null } : {}, payment }
   })
   const payment = await findPaymentRow(env, id)
-  if (!payment) throw new PaymentError('rejected', 'The subscription does not exist.')
+  if (!payment) throw rejected('The subscription does not exist.')
   return stateOf(env, payment)
 }
 
@@ -234,9 +233,9 @@ export async function setNextPlan(env: Env, { subscriptionId, plan }: NextPlan):
     const nextPlan = plan === read.plan ? null : plan
     return read.status === 'ended' || nextPlan === read.nextPlan ? undefined : { set: { nextPlan } }
   })
-  if (!subscription) throw new PaymentError('rejected', 'The subscription does not exist.')
+  if (!subscription) throw rejected('The subscription does not exist.')
   if (subscription.status === 'ended' && plan !== 'starter') {
-    throw new PaymentError('rejected', 'The subscription has ended.')
+    throw rejected('The subscription has ended.')
   }
 }
 

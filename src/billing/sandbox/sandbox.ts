@@ -7,6 +7,7 @@ import { suffixOf } from '../../platform/ids.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import {
   PaymentError,
+  rejected,
   type EventQuery,
   type PaymentProvider,
   type PaymentToFind,
@@ -68,7 +69,7 @@ export const sandbox = (env: Env): PaymentProvider => ({
 })
 
 async function open<T>(env: Env, work: () => Promise<T>): Promise<T> {
-  if (isSandboxClosed(env)) throw new PaymentError('rejected', 'The sandbox is closed.')
+  if (isSandboxClosed(env)) throw rejected('The sandbox is closed.')
   return available(work())
 }
 

@@ -1,6 +1,6 @@
 // The organisation as a customer of Stripe: the customer, the stored payment method, the portal.
 import type Stripe from 'stripe'
-import { PaymentError, type Customer } from '../payment-provider.ts'
+import { rejected, type Customer } from '../payment-provider.ts'
 import { nameOfMethod } from './states.ts'
 import { idOf, subjectOf, unlessMissing } from './stripe-client.ts'
 
@@ -48,7 +48,7 @@ export async function storedPaymentMethod(client: Stripe, customerId: string): P
   const { data } = customer.deleted
     ? { data: [] }
     : await client.customers.listPaymentMethods(customerId, { limit: 1 })
-  if (!data[0]) throw new PaymentError('rejected', 'No payment method is stored.')
+  if (!data[0]) throw rejected('No payment method is stored.')
   return data[0].id
 }
 

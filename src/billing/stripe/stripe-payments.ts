@@ -5,7 +5,7 @@ import { DAY_MS } from '../../domain/limits.ts'
 import { createdAtOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
 import {
-  PaymentError,
+  rejected,
   type CheckoutRequest,
   type PaymentRequest,
   type PaymentState,
@@ -134,7 +134,7 @@ export async function charge(
   { automaticTax }: { automaticTax: boolean },
 ): Promise<PaymentState> {
   const { customerId, organisationId } = customer
-  if (customerId === null) throw new PaymentError('rejected', 'No payment method is stored.')
+  if (customerId === null) throw rejected('No payment method is stored.')
   if (purchase.kind === 'plan') throw new Error('Plans are paid by their subscription')
   const currency = customer.currency.toLowerCase()
   const paymentMethod = await storedPaymentMethod(client, customerId)
@@ -232,7 +232,7 @@ async function searchPayment(client: Stripe, { paymentId, customerId, createdAt 
 export async function refund(client: Stripe, { refundId, reference, amount }: RefundRequest) {
   const intent = await readIntentOf(client, await intentIdOfPayment(client, reference))
   const charge = chargeOf(intent)
-  if (!intent || !charge) throw new PaymentError('rejected', 'This payment has not been paid.')
+  if (!intent || !charge) throw rejected('This payment has not been paid.')
   // The idempotency key expires after a day; the metadata does not.
   for await (const { metadata } of client.refunds.list({ payment_intent: intent.id, limit: 100 })) {
     if (metadata?.['refund_id'] === refundId) return
@@ -240,7 +240,7 @@ export async function refund(client: Stripe, { refundId, reference, amount }: Re
   const { amount: net } = await readState(client, reference)
   const refunded = Math.round((charge.amount_refunded * net) / charge.amount)
   if (refunded + amount > net) {
-    throw new PaymentError('rejected', 'The refund is higher than the rest of the payment.')
+    throw rejected('The refund is higher than the rest of the payment.')
   }
   // Rounds the sum of all refunds, not each of them, so that the last one refunds exactly the rest.
   const total = Math.round(((refunded + amount) * charge.amount) / net)

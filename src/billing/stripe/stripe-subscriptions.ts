@@ -2,7 +2,7 @@
 import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
 import {
-  PaymentError,
+  rejected,
   type NextPlan,
   type PaymentState,
   type SubscriptionState,
@@ -103,9 +103,7 @@ export async function upgrade(
     const earlier = await findUpgrade(client, subscription, paymentId)
     if (earlier) return stateOfUpgrade(client, subscription, earlier)
   }
-  if (isOnPlan) {
-    throw new PaymentError('rejected', 'The subscription is already on this plan.')
-  }
+  if (isOnPlan) throw rejected('The subscription is already on this plan.')
   const { plan, amount } = purchase
   const price = await priceOfPlan(client, { plan, currency, amount })
   // First and separately: Stripe rejects metadata in an update that waits for its payment. The invoice
@@ -129,7 +127,7 @@ export async function upgrade(
   const invoice = invoiceId === null ? null : await readInvoice(client, invoiceId)
   // A concurrent upgrade has changed the plan, or its invoice has the id of the other payment.
   if (!invoice || !isUpgrade(invoice, paymentId)) {
-    throw new PaymentError('rejected', 'Another change of the plan was first.')
+    throw rejected('Another change of the plan was first.')
   }
   return stateOfUpgrade(client, updated, invoice)
 }
