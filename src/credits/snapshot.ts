@@ -19,8 +19,12 @@ import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
 const MAX_AGE_MS = 30_000
 const REVOKED_KEYS_MS = 90 * DAY_MS
 
-/** Keys revoked before this are not loaded. Requests with them return `invalid_api_key`. */
-export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
+/**
+ * An SQL condition: a key is not revoked, or was in the last 90 days. Others are not loaded, and requests with
+ * them return `invalid_api_key`.
+ */
+export const isRecentKey = () =>
+  or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, new Date(Date.now() - REVOKED_KEYS_MS)))
 
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
@@ -98,12 +102,7 @@ function loadAccount(env: Env, organisationId: string) {
     db
       .select()
       .from(apiKeys)
-      .where(
-        and(
-          eq(apiKeys.organisationId, organisationId),
-          or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince())),
-        ),
-      ),
+      .where(and(eq(apiKeys.organisationId, organisationId), isRecentKey())),
     db
       .select()
       .from(workspaces)
@@ -112,17 +111,13 @@ function loadAccount(env: Env, organisationId: string) {
   ])
 }
 
-const loadEndpoints = (env: Env, organisationId: string) =>
-  jobsDatabase(env, organisationId)
-    .select({
-      id: webhookEndpoints.id,
-      mode: webhookEndpoints.mode,
-      url: webhookEndpoints.url,
-    })
+function loadEndpoints(env: Env, organisationId: string) {
+  const { id, mode, url, enabled } = webhookEndpoints
+  return jobsDatabase(env, organisationId)
+    .select({ id, mode, url })
     .from(webhookEndpoints)
-    .where(
-      and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.enabled, true)),
-    )
+    .where(and(eq(webhookEndpoints.organisationId, organisationId), eq(enabled, true)))
+}
 
 /** Whether a key reaches a workspace; the console, without a key, reaches all. */
 export const isReachable = (key: ApiKeyRow | undefined, workspaceId: string): boolean =>

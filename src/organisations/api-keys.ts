@@ -1,12 +1,12 @@
 // Lists, reads, renames and revokes API keys. Every change refreshes the Organisation, whose snapshot decides which
 // requests are accepted.
-import { and, desc, eq, getTableColumns, gt, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { users } from '../platform/db/auth-schema.ts'
 import { apiKeys, type ApiKeyRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { revokedKeysSince } from '../credits/snapshot.ts'
+import { isRecentKey } from '../credits/snapshot.ts'
 import { audited, auditInsertEach } from './audit-log.ts'
 import {
   requireOwnerOrSelf,
@@ -39,9 +39,8 @@ const selectKeys = (env: Env) =>
  */
 export async function listApiKeys(request: OrganisationRequest): Promise<ListedApiKey[]> {
   await requirePermission(request, 'develop')
-  const isRecent = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince()))
   return selectKeys(request.env)
-    .where(and(eq(apiKeys.organisationId, request.organisationId), isRecent))
+    .where(and(eq(apiKeys.organisationId, request.organisationId), isRecentKey()))
     .orderBy(sql`not ${isActiveKey()}`, desc(apiKeys.id))
     .limit(MAX_LISTED)
 }

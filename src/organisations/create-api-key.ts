@@ -6,7 +6,7 @@ import { database, insertWhere } from '../platform/db/database.ts'
 import { apiKeys, organisations, type ApiKeyRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { DAY_MS } from '../domain/limits.ts'
+import { DAY_MS, HOUR_MS } from '../domain/limits.ts'
 import { NO_KEY_LIMITS, type KeyLimits } from '../domain/key-limits.ts'
 import { hashKey, createKey } from '../credits/api-key.ts'
 import type { Mode } from '../domain/job.ts'
@@ -122,7 +122,6 @@ export async function createApiKey({
   throw apiKeyLimitReached()
 }
 
-const HOUR_MS = 60 * 60_000
 /** How long the old key can remain active, hours. */
 export const OVERLAP_HOURS = [0, 1, 24, 72] as const
 

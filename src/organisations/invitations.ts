@@ -8,7 +8,7 @@ import { organisationExists } from './organisations.ts'
 import { database, insertWhere } from '../platform/db/database.ts'
 import { invitations, members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'
-import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
+import { organisations } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { newId } from '../platform/ids.ts'
@@ -20,10 +20,7 @@ import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './organis
 
 const INVITATION_MS = 7 * DAY_MS
 
-export interface OpenInvitation {
-  invitation: InvitationRow
-  organisation: OrganisationRow
-}
+export type OpenInvitation = Awaited<ReturnType<typeof findOpen>>[number]
 
 /**
  * Invites an address by email; inviting it again replaces the open invitation. For owners. The token
@@ -115,16 +112,16 @@ export const openInvitationsOf = (env: Env, organisationId: string): Promise<Inv
     .orderBy(asc(invitations.id))
 
 /** @returns undefined when the token is invalid, used or expired, or the invitation was withdrawn */
-export async function findInvitation(env: Env, token: string): Promise<OpenInvitation | undefined> {
+export async function findInvitation(env: Env, token: string) {
   const [found] = await findOpen(env, eq(invitations.tokenHash, hashToken(token)))
   return found
 }
 
 /** Open invitations to a verified address. Accepting one requires the token of its email. */
-export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]> =>
+export const invitationsTo = (env: Env, email: string) =>
   findOpen(env, eq(invitations.email, email.toLowerCase()))
 
-const findOpen = (env: Env, condition: SQL): Promise<OpenInvitation[]> =>
+const findOpen = (env: Env, condition: SQL) =>
   database(env)
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)

@@ -13,28 +13,20 @@ import { organisationExists } from './organisations.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { members, users } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'
-import { apiKeys, organisations, type OrganisationRow } from '../platform/db/schema.ts'
+import { apiKeys, organisations } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { checkedLimit, limitText } from './workspace-rights.ts'
 import { isActiveKey, revocation } from './api-keys.ts'
 import { openInvitationsOf } from './invitations.ts'
 
-export interface Membership {
-  organisation: OrganisationRow
-  role: Role
-  /** The workspaces that the member may access; null for all. */
-  workspaceIds: string[] | null
-  /** Whether the organisation has a live API key that is not revoked. */
-  hasLiveKey: boolean
-}
-
+export type Membership = Awaited<ReturnType<typeof membershipsOf>>[number]
 export type Member = Awaited<ReturnType<typeof membersOf>>[number]
 
 type MemberRequest = OrganisationRequest & { userId: string }
 
-/** A user's organisations, the first joined first. */
-export async function membershipsOf(env: Env, userId: string): Promise<Membership[]> {
+/** A user's organisations, the first joined first. `workspaceIds`: which the user may access; null for all. */
+export async function membershipsOf(env: Env, userId: string) {
   const { role, workspaceIds } = members
   const hasLiveKey = sql`exists (select 1 from ${apiKeys}
     where ${apiKeys.organisationId} = ${organisations.id} and ${apiKeys.mode} = 'live'
