@@ -6,6 +6,7 @@
 // does not decrypt. Without ENCRYPTION_KEY, secrets are stored in plain text.
 import { like, not, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { hkdfSync } from 'node:crypto'
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
 import { base64url, fromBase64url } from '../signing/token.ts'
@@ -107,27 +108,11 @@ async function keyOf(secret: string | undefined): Promise<Key | undefined> {
 }
 
 async function derive(secret: string): Promise<Key> {
-  const material = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, [
-    'deriveKey',
-    'deriveBits',
-  ])
-  const hkdf = (info: string) => ({
-    name: 'HKDF',
-    hash: 'SHA-256',
-    salt: new Uint8Array(),
-    info: encoder.encode(info),
-  })
-  const [id, key] = await Promise.all([
-    crypto.subtle.deriveBits(hkdf('try-on stored secrets, key id'), material, 32),
-    crypto.subtle.deriveKey(
-      hkdf('try-on stored secrets'),
-      material,
-      { name: 'AES-GCM', length: 256 },
-      false,
-      ['encrypt', 'decrypt'],
-    ),
-  ])
-  return { id: new Uint8Array(id).toHex(), key }
+  const hkdf = (info: string, bytes: number) =>
+    new Uint8Array(hkdfSync('sha256', secret, '', info, bytes))
+  const bits = hkdf('try-on stored secrets', 32)
+  const key = await crypto.subtle.importKey('raw', bits, 'AES-GCM', false, ['encrypt', 'decrypt'])
+  return { id: hkdf('try-on stored secrets, key id', 4).toHex(), key }
 }
 
 const encoder = new TextEncoder()
