@@ -178,20 +178,14 @@ export async function claimCheck(env: Env, { id, checkedAt }: PaymentRow, interv
 }
 
 /**
- * Stores the provider's id of a payment before its credits are granted.
- * @throws Error when another payment has the same id, so that one charge is never granted twice
+ * The statement that changes a payment.
+ * @throws Error when another payment has the same `providerReference`
  */
-export async function claimReference(
+export const updatePayment = (
   env: Env,
-  { id, providerReference }: PaymentRow,
-  reference: string,
-): Promise<void> {
-  if (providerReference === reference) return
-  await database(env)
-    .update(payments)
-    .set({ providerReference: reference })
-    .where(eq(payments.id, id))
-}
+  paymentId: string,
+  change: Partial<Pick<PaymentRow, 'providerReference' | 'receiptDueAt'>>,
+) => database(env).update(payments).set(change).where(eq(payments.id, paymentId))
 
 /** Leases a receipt for 10 minutes. @returns false when it is sent, or leased by another task */
 export const leaseReceipt = (env: Env, paymentId: string): Promise<boolean> =>
@@ -201,11 +195,6 @@ export const leaseReceipt = (env: Env, paymentId: string): Promise<boolean> =>
       .set({ receiptDueAt: new Date(Date.now() + RECEIPT_LEASE_MS) })
       .where(and(eq(payments.id, paymentId), lte(payments.receiptDueAt, new Date()))),
   )
-
-/** Records that the receipt of a payment is sent. */
-export async function recordReceipt(env: Env, paymentId: string): Promise<void> {
-  await database(env).update(payments).set({ receiptDueAt: null }).where(eq(payments.id, paymentId))
-}
 
 /** The newest open payment of an organisation for a plan. */
 export async function openPlanPayment(env: Env, organisationId: string, plan: Plan) {

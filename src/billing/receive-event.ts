@@ -22,8 +22,6 @@ const MAX_EVENTS = 100
 /** Failures in a row after which the provider is considered unreachable. */
 const MAX_UNAVAILABLE = 3
 
-type EventResult = 'applied' | 'duplicate' | 'ignored'
-
 /**
  * Verifies and applies an event. May be repeated.
  * @throws PaymentError `invalid_signature`, or `unavailable`: the event has to be delivered again
@@ -37,7 +35,7 @@ export async function receiveEvent({
   provider: PaymentProvider
   headers: Headers
   body: string
-}): Promise<EventResult> {
+}) {
   const event = await provider.readEvent(request)
   if (!event) return 'ignored'
   const known = await knownEvents(env, [event.id])

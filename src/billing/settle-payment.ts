@@ -11,12 +11,11 @@ import { formatCredits, formatMoney, nameOfPack, nameOfPlan } from './money.ts'
 import { mailOwners } from './notices.ts'
 import type { PaymentState } from './payment-provider.ts'
 import {
-  claimReference,
   findPayment,
   hasProviderAmount,
   leaseReceipt,
-  recordReceipt,
   recordState,
+  updatePayment,
 } from './payments.ts'
 
 /** Receipts that could not be sent for this time are given up, ms. */
@@ -47,7 +46,10 @@ export async function settlePayment(task: PaymentTask & { state: PaymentState })
     log.error('payment does not match', undefined, { paymentId: reference, ...reported })
     return recordState(env, payment, { ...state, status: 'failed', failure: MISMATCH }, 0)
   }
-  await claimReference(env, payment, state.reference)
+  // Fails when another payment has the same reference, so that one charge is never granted twice.
+  if (payment.providerReference !== state.reference) {
+    await updatePayment(env, reference, { providerReference: state.reference })
+  }
   const reason = REASONS[payment.kind]
   if (credits > 0) await account.grant({ amount: credits, reference, reason })
   const reversed = creditsReversed({ credits, amount }, state.amountRefunded)
@@ -99,7 +101,8 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
     credits: formatCredits(payment.credits, currency),
   })
   const isLate = Date.now() - (payment.paidAt?.getTime() ?? 0) > GIVE_UP_AFTER_MS
-  if ((await mailOwners({ env, organisationId }, email)) || isLate) await recordReceipt(env, id)
+  const isDone = (await mailOwners({ env, organisationId }, email)) || isLate
+  if (isDone) await updatePayment(env, id, { receiptDueAt: null })
 }
 
 /** What a payment was for, such as "2,000 credits" or "Plan Growth". */
