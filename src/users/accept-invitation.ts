@@ -26,21 +26,20 @@ export async function acceptInvitation(request: UserRequest & { token: string })
   return (await unlessLost(batch, isLost)) ? found : undefined
 }
 
-export type JoinResult =
-  | { ok: true; joined: OpenInvitation; userId: string }
-  | { ok: false; reason: 'not_open' | 'has_account' }
+const NOT_OPEN = { ok: false, reason: 'not_open' } as const
+const HAS_ACCOUNT = { ok: false, reason: 'has_account' } as const
 
 /**
  * Creates a verified account for the invited address and makes it a member. An unverified account with
  * that address may belong to another person: its password is replaced and its sessions end.
  */
-export async function joinWithPassword(request: PasswordByLink): Promise<JoinResult> {
+export async function joinWithPassword(request: PasswordByLink) {
   const { env, token, password, ipAddress } = request
   const found = await findInvitation(env, token)
-  if (!found) return { ok: false, reason: 'not_open' }
+  if (!found) return NOT_OPEN
   const { email } = found.invitation
   const existing = await findUserByEmail(env, email)
-  if (existing?.emailVerified) return { ok: false, reason: 'has_account' }
+  if (existing?.emailVerified) return HAS_ACCOUNT
 
   const userId = existing?.id ?? newId('usr')
   const hash = await passwordHash.hash(password)
@@ -57,12 +56,11 @@ export async function joinWithPassword(request: PasswordByLink): Promise<JoinRes
       ...replacePassword(env, { userId, hash, condition: eq(users.emailVerified, false) }),
       ...membership(env, found, token, actor),
     ])
-    return { ok: true, joined: found, userId }
+    return { ok: true, joined: found, userId } as const
   } catch (error) {
-    if (!(await findInvitation(env, token))) return { ok: false, reason: 'not_open' }
+    if (!(await findInvitation(env, token))) return NOT_OPEN
     // The account was verified or created concurrently, and is not changed.
-    const account = await findUserByEmail(env, email)
-    if (account?.emailVerified) return { ok: false, reason: 'has_account' }
+    if ((await findUserByEmail(env, email))?.emailVerified) return HAS_ACCOUNT
     throw error
   }
 }

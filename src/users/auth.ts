@@ -13,6 +13,7 @@ import {
   alreadyRegisteredEmail,
   passwordResetEmail,
   verificationEmail,
+  type Email,
 } from '../mail/templates.tsx'
 import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
@@ -107,6 +108,9 @@ const sessionPlugin = {
 } satisfies BetterAuthPlugin
 
 function createAuth(env: Env, baseUrl: string) {
+  const mail = async (user: { email: string }, email: Email) => {
+    await sendEmail({ env, to: user.email, email })
+  }
   return betterAuth({
     appName: 'Try-On',
     baseURL: baseUrl,
@@ -132,15 +136,12 @@ function createAuth(env: Env, baseUrl: string) {
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       password: passwordHash,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
-      sendResetPassword: async ({ user, token }) => {
-        const email = passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)
-        await sendEmail({ env, to: user.email, email })
-      },
+      sendResetPassword: ({ user, token }) =>
+        mail(user, passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)),
       // Sent by email only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
-          const email = alreadyRegisteredEmail(`${baseUrl}/console/sign-in`)
-          await sendEmail({ env, to: user.email, email })
+          await mail(user, alreadyRegisteredEmail(`${baseUrl}/console/sign-in`))
         } else {
           await authOf(env, baseUrl).api.sendVerificationEmail({ body: { email: user.email } })
         }
@@ -149,10 +150,8 @@ function createAuth(env: Env, baseUrl: string) {
     emailVerification: {
       sendOnSignUp: true,
       expiresIn: LINK_SECONDS,
-      sendVerificationEmail: async ({ user, token }) => {
-        const email = verificationEmail(`${baseUrl}/console/verify?token=${token}`)
-        await sendEmail({ env, to: user.email, email })
-      },
+      sendVerificationEmail: ({ user, token }) =>
+        mail(user, verificationEmail(`${baseUrl}/console/verify?token=${token}`)),
     },
     // Reset tokens are stored as hashes, so that a copy of the database gives no access to accounts.
     verification: { storeIdentifier: 'hashed' },

@@ -7,17 +7,11 @@ import { organisations } from '../platform/db/schema.ts'
 import { notificationsFor, type NotificationKind } from '../domain/notification.ts'
 import type { UserRequest } from './users.ts'
 
-export interface NotificationPreference {
-  /** Identifies the preference in a form: the kind, with the organisation before it if it has one. */
-  name: string
-  kind: NotificationKind
-  /** Null for a notification that concerns the user. */
-  organisation: { id: string; name: string } | null
-  isOn: boolean
-}
-
-/** The notifications that a user can receive with their roles. */
-export async function readPreferences(env: Env, userId: string): Promise<NotificationPreference[]> {
+/**
+ * The notifications that a user can receive with their roles.
+ * @returns `name` identifies each in a form: the kind, with the organisation before it if it has one
+ */
+export async function readPreferences(env: Env, userId: string) {
   const db = database(env)
   const [memberships, muted] = await db.batch([
     db
@@ -30,7 +24,8 @@ export async function readPreferences(env: Env, userId: string): Promise<Notific
   ])
   const preference = (
     kind: NotificationKind,
-    organisation: NotificationPreference['organisation'],
+    /** Null for a notification that concerns the user. */
+    organisation: { id: string; name: string } | null,
   ) => ({
     name: organisation ? `${organisation.id}.${kind}` : kind,
     kind,

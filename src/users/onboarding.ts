@@ -19,10 +19,8 @@ import { members, onboardings, type OnboardingRow } from '../platform/db/auth-sc
 import { database, newOrganisationId, unlessLost } from '../platform/db/database.ts'
 import type { UserRequest } from './users.ts'
 
-export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'
-
 /** The next step. */
-export function stepOf(onboarding: OnboardingRow): OnboardingStep {
+export function stepOf(onboarding: OnboardingRow) {
   if (onboarding.completedAt) return 'done'
   if (!onboarding.nameConfirmedAt) return 'name'
   return onboarding.regionCode ? 'workspace' : 'region'
