@@ -6,7 +6,7 @@ import type { Mode } from '../domain/job.ts'
 import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { database } from '../platform/db/database.ts'
-import { apiKeys, workspaces } from '../platform/db/schema.ts'
+import { apiKeys, workspaces, type ApiKeyRow } from '../platform/db/schema.ts'
 import { audited, changedDetails, type AuditEntry } from './audit-log.ts'
 import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api-keys.ts'
 import { requireUnlimited, requireMember, type OrganisationRequest } from './authorisation.ts'
@@ -70,12 +70,7 @@ export async function updateKeyLimits(request: KeyRequest & { limits: KeyLimits 
 }
 
 /** An API key or a workspace. */
-interface Limited {
-  id: string
-  monthlyCredits: number | null
-  /** Of a key: whose credits count. */
-  countId?: string | null
-}
+type Limited = Pick<ApiKeyRow, 'id' | 'monthlyCredits'> & Partial<Pick<ApiKeyRow, 'countId'>>
 
 /**
  * The credits that those with a limit have used in this month (UTC), by id. Reserved credits are included. For

@@ -20,9 +20,7 @@ const MAX_CALLS_FOR_ID = 100
 type LogKey = Pick<ApiKeyRow, 'id' | 'name' | 'mode' | 'lastFour' | 'revokedAt'>
 
 /** An entry with its API key; null for a key that the organisation does not have. */
-export interface RequestWithKey extends Omit<RequestEntry, 'key'> {
-  apiKey: LogKey | null
-}
+export type RequestWithKey = ReturnType<typeof withKey>
 
 export interface RequestPage {
   /** Newest first. */
@@ -45,7 +43,7 @@ async function keysOf(env: Env, organisationId: string): Promise<Map<string, Log
   return new Map(rows.map(({ hash, ...key }) => [keyReference(hash), key]))
 }
 
-const withKey = (keys: Map<string, LogKey>, { key, ...entry }: RequestEntry): RequestWithKey => ({
+const withKey = (keys: Map<string, LogKey>, { key, ...entry }: RequestEntry) => ({
   ...entry,
   apiKey: (key !== null && keys.get(key)) || null,
 })

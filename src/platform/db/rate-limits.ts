@@ -13,10 +13,7 @@ export interface RateLimit {
 }
 
 /** An attempt as counted under one limit: the window ends at `endsAt`. */
-interface CountedAttempt {
-  key: string
-  endsAt: Date
-}
+type CountedAttempt = Pick<typeof rateLimits.$inferSelect, 'key' | 'endsAt'>
 
 export type RateLimitResult =
   { ok: true; counted: CountedAttempt[] } | { ok: false; waitSeconds: number }
