@@ -55,16 +55,6 @@ export async function refundPayment(request: Refund): Promise<PaymentRow> {
   return refreshPayment({ env, account, payment })
 }
 
-/** @throws AppError validation_error */
-function refundable(payment: PaymentRow, amount: number | undefined): number {
-  const rest = payment.amount - payment.amountRefunded
-  if (rest <= 0) throw invalid('This payment is already refunded.')
-  if (amount !== undefined && (!Number.isSafeInteger(amount) || amount <= 0 || amount > rest)) {
-    throw invalid(`The amount must be 1 to ${rest}.`)
-  }
-  return amount ?? rest
-}
-
 /** The statement that selects the first request with this reference, whose amount a repeated one refunds. */
 const selectRequest = (env: Env, paymentId: string, reference: string) =>
   database(env)
@@ -79,7 +69,12 @@ const selectRequest = (env: Env, paymentId: string, reference: string) =>
  */
 async function recordRequest(request: Refund, payment: PaymentRow): Promise<number> {
   const { env, actor, paymentId, reason, reference } = request
-  const amount = refundable(payment, request.amount)
+  const rest = payment.amount - payment.amountRefunded
+  if (rest <= 0) throw invalid('This payment is already refunded.')
+  const { amount = rest } = request
+  if (!Number.isSafeInteger(amount) || amount <= 0 || amount > rest) {
+    throw invalid(`The amount must be 1 to ${rest}.`)
+  }
   const details = { amount, reason, reference }
   const { organisationId } = payment
   const entry = { env, organisationId, actor, target: paymentId, details }

@@ -43,24 +43,17 @@ export async function readEvent(
   { headers, body }: { headers: Headers; body: string },
   webhookSecret: string,
 ): Promise<ProviderEvent | null> {
-  return describeEvent(client, await verifyEvent(client, headers, body, webhookSecret))
-}
-
-async function verifyEvent(client: Stripe, headers: Headers, body: string, secret: string) {
   const { default: Sdk } = await import('stripe')
-  try {
-    return await client.webhooks.constructEventAsync(
-      body,
-      headers.get('Stripe-Signature') ?? '',
-      secret,
-      TOLERANCE_SECONDS,
-      Sdk.createSubtleCryptoProvider(),
-    )
-  } catch (error) {
-    if (!(error instanceof Sdk.errors.StripeSignatureVerificationError)) throw error
-    // Without the cause: Stripe's message contains advice for developers.
-    throw new PaymentError('invalid_signature', 'The signature of the event is not valid.')
-  }
+  const signature = headers.get('Stripe-Signature') ?? ''
+  const subtle = Sdk.createSubtleCryptoProvider()
+  const event = await client.webhooks
+    .constructEventAsync(body, signature, webhookSecret, TOLERANCE_SECONDS, subtle)
+    .catch((error: unknown) => {
+      if (!(error instanceof Sdk.errors.StripeSignatureVerificationError)) throw error
+      // Without the cause: Stripe's message contains advice for developers.
+      throw new PaymentError('invalid_signature', 'The signature of the event is not valid.')
+    })
+  return describeEvent(client, event)
 }
 
 /** The events since an instant that are not known, oldest first. At most `limit`. */

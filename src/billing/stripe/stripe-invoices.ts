@@ -119,7 +119,12 @@ export async function priceOfPlan(
   const { data } = await client.prices.list({ lookup_keys: [lookupKey], active: true })
   if (data[0]) return data[0].id
 
-  await createProduct(client, product, plan)
+  await client.products
+    .create({ id: product, name: `Plan ${nameOfPlan(plan)}` })
+    .catch((error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (code !== 'resource_already_exists') throw error
+    })
   const created = await client.prices.create(
     {
       product,
@@ -134,15 +139,6 @@ export async function priceOfPlan(
     { idempotencyKey: lookupKey },
   )
   return created.id
-}
-
-async function createProduct(client: Stripe, id: string, plan: SelfServicePlan): Promise<void> {
-  try {
-    await client.products.create({ id, name: `Plan ${nameOfPlan(plan)}` })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code !== 'resource_already_exists') throw error
-  }
 }
 
 /** The plan of a product; undefined for a product of another system. */

@@ -100,7 +100,8 @@ export async function upgrade(
   const isOnPlan = planOfProduct(item.price.product) === purchase.plan
   // The metadata is set first. If a later upgrade has replaced it, the plan may have changed already.
   if (isOnPlan || subjectOf(subscription.metadata)?.paymentId === paymentId) {
-    const earlier = await findUpgrade(client, subscription, paymentId)
+    const invoices = await invoicesOf(client, subscriptionId, subscription.start_date)
+    const earlier = invoices.find((invoice) => isUpgrade(invoice, paymentId))
     if (earlier) return stateOfUpgrade(client, subscription, earlier)
   }
   if (isOnPlan) throw rejected('The subscription is already on this plan.')
@@ -130,12 +131,6 @@ export async function upgrade(
     throw rejected('Another change of the plan was first.')
   }
   return stateOfUpgrade(client, updated, invoice)
-}
-
-/** The invoice of an upgrade that an earlier request has started. */
-async function findUpgrade(client: Stripe, subscription: Stripe.Subscription, paymentId: string) {
-  const invoices = await invoicesOf(client, subscription.id, subscription.start_date)
-  return invoices.find((invoice) => isUpgrade(invoice, paymentId))
 }
 
 const isUpgrade = (invoice: Stripe.Invoice, paymentId: string): boolean =>
