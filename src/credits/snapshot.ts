@@ -76,9 +76,27 @@ export class SnapshotCache {
 }
 
 async function load(env: Env, organisationId: string): Promise<OrganisationSnapshot | null> {
+  const db = database(env)
+  const { id, mode, url, enabled } = webhookEndpoints
   const [[[organisation], keyRows, workspaceRows], endpoints] = await Promise.all([
-    loadAccount(env, organisationId),
-    isBound(env, organisationId) ? loadEndpoints(env, organisationId) : null,
+    db.batch([
+      db.select().from(organisations).where(eq(organisations.id, organisationId)),
+      db
+        .select()
+        .from(apiKeys)
+        .where(and(eq(apiKeys.organisationId, organisationId), isRecentKey())),
+      db
+        .select()
+        .from(workspaces)
+        .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
+        .orderBy(asc(workspaces.id)),
+    ]),
+    isBound(env, organisationId)
+      ? jobsDatabase(env, organisationId)
+          .select({ id, mode, url })
+          .from(webhookEndpoints)
+          .where(and(eq(webhookEndpoints.organisationId, organisationId), eq(enabled, true)))
+      : null,
   ])
   if (!organisation) return null
   if (!endpoints) throw new Error(`The shard of ${organisationId} is not bound`)
@@ -93,30 +111,6 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
       .filter((endpoint) => endpoint !== defaultEndpoint)
       .map(({ mode, url }) => ({ mode, urlLength: url.length })),
   }
-}
-
-function loadAccount(env: Env, organisationId: string) {
-  const db = database(env)
-  return db.batch([
-    db.select().from(organisations).where(eq(organisations.id, organisationId)),
-    db
-      .select()
-      .from(apiKeys)
-      .where(and(eq(apiKeys.organisationId, organisationId), isRecentKey())),
-    db
-      .select()
-      .from(workspaces)
-      .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
-      .orderBy(asc(workspaces.id)),
-  ])
-}
-
-function loadEndpoints(env: Env, organisationId: string) {
-  const { id, mode, url, enabled } = webhookEndpoints
-  return jobsDatabase(env, organisationId)
-    .select({ id, mode, url })
-    .from(webhookEndpoints)
-    .where(and(eq(webhookEndpoints.organisationId, organisationId), eq(enabled, true)))
 }
 
 /** Whether a key reaches a workspace; the console, without a key, reaches all. */

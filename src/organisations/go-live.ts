@@ -1,5 +1,5 @@
 // What an organisation has done of the steps from its first test job to production.
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql, type SQL } from 'drizzle-orm'
 import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { database, jobsDatabase } from '../platform/db/database.ts'
 import { billingAccounts, payments } from '../platform/db/billing-schema.ts'
@@ -20,58 +20,43 @@ const SEARCHED_ROWS = 500
 export async function readGoLiveState(request: OrganisationRequest) {
   await requirePermission(request, 'develop')
   const { env, organisationId } = request
-  const [account, work] = await Promise.all([
-    readAccount(env, organisationId),
-    readWork(env, organisationId),
+  const [[account], [work]] = await Promise.all([
+    database(env)
+      .select({
+        hasLiveKey: flag(sql`exists (select 1 from ${apiKeys}
+          where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.mode} = 'live'
+            and ${isActiveKey()})`),
+        formerUrl: organisations.defaultWebhookUrl,
+        hasBilling: flag(sql`${organisations.plan} <> 'starter'
+          or exists (select 1 from ${billingAccounts}
+            where ${billingAccounts.organisationId} = ${organisationId}
+              and ${billingAccounts.paymentMethod} is not null)
+          or exists (select 1 from ${payments}
+            where ${payments.organisationId} = ${organisationId} and ${payments.status} = 'paid')`),
+      })
+      .from(organisations)
+      .where(eq(organisations.id, organisationId)),
+    jobsDatabase(env, organisationId)
+      .select({
+        hasDelivery: flag(sql`exists (select 1 from (select ${webhookEvents.status} as status
+            from ${webhookEvents} where ${webhookEvents.organisationId} = ${organisationId}
+            order by ${webhookEvents.id} desc limit ${SEARCHED_ROWS})
+          where status = 'delivered')`),
+        hasLiveJob: flag(sql`exists (select 1 from (select ${jobs.mode} as mode from ${jobs}
+            where ${jobs.organisationId} = ${organisationId} and ${IS_FINAL}
+              and ${jobs.status} = 'completed'
+            order by ${jobs.id} desc limit ${SEARCHED_ROWS})
+          where mode = 'live')`),
+        defaultUrl: sql<string | null>`(select ${webhookEndpoints.url} from ${webhookEndpoints}
+          where ${webhookEndpoints.organisationId} = ${organisationId}
+            and ${webhookEndpoints.id} = ${DEFAULT_ENDPOINT})`,
+      })
+      .from(sql`(select 1)`),
   ])
-  if (!account) throw new AppError('not_found')
+  if (!account || !work) throw new AppError('not_found')
   const { formerUrl, ...steps } = account
   const { defaultUrl, ...done } = work
   return { ...steps, ...done, hasWebhookUrl: Boolean(defaultUrl ?? formerUrl) }
 }
 
-async function readAccount(env: Env, organisationId: string) {
-  const [state] = await database(env)
-    .select({
-      hasLiveKey: flag(sql`exists (select 1 from ${apiKeys}
-        where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.mode} = 'live'
-          and ${isActiveKey()})`),
-      formerUrl: organisations.defaultWebhookUrl,
-      hasBilling: flag(sql`${organisations.plan} <> 'starter'
-        or exists (select 1 from ${billingAccounts}
-          where ${billingAccounts.organisationId} = ${organisationId}
-            and ${billingAccounts.paymentMethod} is not null)
-        or exists (select 1 from ${payments}
-          where ${payments.organisationId} = ${organisationId} and ${payments.status} = 'paid')`),
-    })
-    .from(organisations)
-    .where(eq(organisations.id, organisationId))
-  return state
-}
-
-async function readWork(env: Env, organisationId: string) {
-  const [state] = await jobsDatabase(env, organisationId).all<{
-    delivered: number
-    live: number
-    url: string | null
-  }>(sql`
-    select exists (select 1 from (select ${webhookEvents.status} as status
-          from ${webhookEvents} where ${webhookEvents.organisationId} = ${organisationId}
-          order by ${webhookEvents.id} desc limit ${SEARCHED_ROWS})
-        where status = 'delivered') as delivered,
-      exists (select 1 from (select ${jobs.mode} as mode from ${jobs}
-          where ${jobs.organisationId} = ${organisationId} and ${IS_FINAL}
-            and ${jobs.status} = 'completed'
-          order by ${jobs.id} desc limit ${SEARCHED_ROWS})
-        where mode = 'live') as live,
-      (select ${webhookEndpoints.url} from ${webhookEndpoints}
-        where ${webhookEndpoints.organisationId} = ${organisationId}
-          and ${webhookEndpoints.id} = ${DEFAULT_ENDPOINT}) as url`)
-  return {
-    hasDelivery: Boolean(state?.delivered),
-    hasLiveJob: Boolean(state?.live),
-    defaultUrl: state?.url,
-  }
-}
-
-const flag = (condition: ReturnType<typeof sql>) => sql`(${condition})`.mapWith(Boolean)
+const flag = (condition: SQL) => sql`(${condition})`.mapWith(Boolean)

@@ -34,10 +34,6 @@ type Labels<M extends Metric> = Record<(typeof LABELS)[M][number], string | null
 /** The names of all metrics. */
 export const METRICS = Object.keys(LABELS) as Metric[]
 
-interface Metrics {
-  METRICS?: AnalyticsEngineDataset
-}
-
 /** The names of a metric's labels, in the order of their columns. */
 export const labelsOf = (metric: Metric): readonly string[] => LABELS[metric]
 
@@ -47,7 +43,7 @@ export const labelsOf = (metric: Metric): readonly string[] => LABELS[metric]
  *   authenticated, so that clients cannot invent indexes
  */
 export function record<M extends Metric>(
-  { METRICS }: Metrics,
+  { METRICS }: { METRICS?: AnalyticsEngineDataset },
   metric: M,
   labels: Labels<M>,
   value = 1,

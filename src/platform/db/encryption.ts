@@ -44,7 +44,9 @@ export async function encrypt(env: Env, { context, text }: { context: string; te
 export async function decrypt(env: Env, { context, stored }: { context: string; stored: string }) {
   if (!stored.startsWith(FORMAT)) return stored
   const [id, iv = '', ciphertext = ''] = stored.slice(FORMAT.length).split(':')
-  const key = (await keysOf(env)).find((candidate) => candidate.id === id)
+  const { encryptionKey, encryptionKeyPrevious } = settingsOf(env)
+  const keys = [await keyOf(encryptionKey), await keyOf(encryptionKeyPrevious)]
+  const key = keys.find((candidate) => candidate?.id === id)
   if (!key) throw new Error(`The encryption key ${id} is not set`)
   const text = await crypto.subtle.decrypt(
     algorithm(fromBase64url(iv), context),
@@ -92,12 +94,6 @@ async function currentKey(env: Env): Promise<Key | undefined> {
     log.warn('ENCRYPTION_KEY is not set: secrets are stored in plain text')
   }
   return key
-}
-
-async function keysOf(env: Env): Promise<Key[]> {
-  const { encryptionKey, encryptionKeyPrevious } = settingsOf(env)
-  const keys = [await keyOf(encryptionKey), await keyOf(encryptionKeyPrevious)]
-  return keys.filter((key) => key !== undefined)
 }
 
 async function keyOf(secret: string | undefined): Promise<Key | undefined> {
