@@ -126,9 +126,7 @@ export function upgradeAmount(subscription: SandboxSubscription, monthlyFee: num
 export function addMonths(at: number, months: number): number {
   const date = new Date(at)
   const day = date.getUTCDate()
-  date.setUTCDate(1)
   date.setUTCMonth(date.getUTCMonth() + months)
-  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0))
-  date.setUTCDate(Math.min(day, lastDay.getUTCDate()))
+  if (date.getUTCDate() !== day) date.setUTCDate(0)
   return date.getTime()
 }

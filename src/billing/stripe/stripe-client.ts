@@ -80,26 +80,24 @@ export const idOf = (value: string | { id: string } | null | undefined): string 
 /** Seconds since 1970, Stripe's unit of time. */
 export const secondsOf = (at: Date): number => Math.floor(at.getTime() / 1_000)
 
-const Metadata = z.object({
-  organisation_id: z.string().refine((id) => isId('org', id)),
-  payment_id: z
-    .string()
-    .refine((id) => isId('pay', id))
-    .optional(),
-})
-
-/** What an object at Stripe belongs to. */
-export interface Subject {
-  organisationId: string
-  paymentId: string | null
-}
+/** What an object at Stripe belongs to, by its metadata. */
+const Subject = z
+  .object({
+    organisation_id: z.string().refine((id) => isId('org', id)),
+    payment_id: z
+      .string()
+      .refine((id) => isId('pay', id))
+      .optional(),
+  })
+  .transform((data) => ({
+    organisationId: data.organisation_id,
+    paymentId: data.payment_id ?? null,
+  }))
+export type Subject = z.infer<typeof Subject>
 
 /** The organisation and payment of an object; null for one of another system. */
-export function subjectOf(metadata: unknown): Subject | null {
-  const { success, data } = Metadata.safeParse(metadata)
-  if (!success) return null
-  return { organisationId: data.organisation_id, paymentId: data.payment_id ?? null }
-}
+export const subjectOf = (metadata: unknown): Subject | null =>
+  Subject.safeParse(metadata).data ?? null
 
 /** The metadata of an object that belongs to a payment. */
 export const metadataOf = (subject: { organisationId: string; paymentId: string }) => ({
