@@ -6,6 +6,7 @@ import { matchedRoutes } from 'hono/route'
 import { BILLING_PATH } from '../domain/billing.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
 import { AppError, rateLimited } from '../domain/errors.ts'
+import { DAY_MS, HOUR_MS } from '../domain/limits.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
@@ -14,9 +15,9 @@ import { addLogFields } from '../platform/log.ts'
 import { parseKey } from '../credits/api-key.ts'
 import { WINDOW_SECONDS, type RateLimitState } from '../credits/rate-window.ts'
 import type { CheckOptions } from '../credits/request-checks.ts'
-import { MAX_FAILED_PER_HOUR, secondsToNextHour } from '../credits/failed-jobs.ts'
+import { MAX_FAILED_PER_HOUR } from '../credits/failed-jobs.ts'
 import type { RequestResult } from '../credits/rpc.ts'
-import { dailyBytes, secondsToMidnight, type AllowanceName } from '../credits/storage-allowance.ts'
+import { dailyBytes, type AllowanceName } from '../credits/storage-allowance.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import type { ApiApp, ApiContext } from './api-context.ts'
 
@@ -134,6 +135,10 @@ export function scopeOf(c: AdmittedContext): OrganisationRequest {
 
 const BYTES_PER_MB = 1_000_000
 
+/** Whole seconds until the next day or hour (UTC) begins, at least 1. */
+const secondsToNext = (periodMs: number): number =>
+  Math.ceil((periodMs - (Date.now() % periodMs)) / 1_000)
+
 function allowanceExceeded(
   name: AllowanceName,
   label: string,
@@ -141,14 +146,14 @@ function allowanceExceeded(
   { limit = 0, resetSeconds = 0 }: Partial<RateLimitState> = {},
 ): AppError {
   return rateLimited(
-    Math.max(resetSeconds, secondsToMidnight(Date.now())),
+    Math.max(resetSeconds, secondsToNext(DAY_MS)),
     `The daily ${label} of ${dailyBytes(name, limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
   )
 }
 
 const failedJobsExceeded = ({ resetSeconds = 0 }: Partial<RateLimitState> = {}): AppError =>
   rateLimited(
-    Math.max(resetSeconds, secondsToNextHour(Date.now())),
+    Math.max(resetSeconds, secondsToNext(HOUR_MS)),
     `${MAX_FAILED_PER_HOUR} live jobs have failed in this hour, which are free. Check the error_code of the failed jobs and the images, and wait for the number of seconds in the Retry-After header.`,
   )
 

@@ -8,10 +8,6 @@ export const MAX_FAILED_PER_HOUR = 120
 /** The storage key. */
 const FAILED_JOBS = 'failed-jobs'
 
-/** Whole seconds until the count starts again, at least 1. */
-export const secondsToNextHour = (now: number): number =>
-  Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1_000)
-
 export class FailedJobs {
   readonly #kv: SyncKvStorage
 

@@ -72,10 +72,6 @@ const eventRowBytes = (row: number) =>
 export const dailyBytes = (name: AllowanceName, rateLimitPerMinute: number): number =>
   rateLimitPerMinute * BYTES_PER_RATE[name]
 
-/** Whole seconds until the allowance resets, at least 1. */
-export const secondsToMidnight = (now: number): number =>
-  Math.ceil((DAY_MS - (now % DAY_MS)) / 1_000)
-
 const dayOf = (now: number) => Math.floor(now / DAY_MS)
 
 export class StorageAllowance {

@@ -42,10 +42,7 @@ export async function requirePermission(
  * For actions that concern all workspaces, such as API keys: rejects members who are limited to some.
  * @throws AppError not_found
  */
-export async function requireUnlimited(
-  request: OrganisationRequest,
-  permission: Permission,
-): Promise<void> {
+export async function requireUnlimited(request: OrganisationRequest, permission: Permission) {
   const { workspaceIds } = await requirePermission(request, permission)
   if (workspaceIds) throw new AppError('not_found')
 }

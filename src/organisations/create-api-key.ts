@@ -32,15 +32,11 @@ export function newApiKey({
 }: Pick<ApiKeyRow, 'organisationId' | 'mode' | 'name'> &
   Partial<Pick<ApiKeyRow, 'createdBy' | 'revokedAt' | 'countId'>> & { limits?: KeyLimits }) {
   const key = createKey(fields.organisationId, fields.mode)
-  const row: ApiKeyRow = {
+  const row = {
     id: newId('key'),
     hash: hashKey(key),
     lastFour: key.slice(-4),
-    createdBy: null,
     createdAt: new Date(),
-    revokedAt: null,
-    lastUsedAt: null,
-    countId: null,
     ...limitsIn(fields.mode, limits),
     ...fields,
   }

@@ -7,7 +7,6 @@ import {
   apiKeys,
   organisations,
   workspaces,
-  type ApiKeyRow,
   type OrganisationRow,
   type WorkspaceRow,
 } from '../platform/db/schema.ts'
@@ -64,7 +63,7 @@ export function organisationInserts(created: {
   actor: Actor
   organisation: NewRow
   workspace: WorkspaceRow
-  keys: ApiKeyRow[]
+  keys: (typeof apiKeys.$inferInsert)[]
   /** The details of the audit entry. */
   details: NonNullable<AuditEntry['details']>
 }) {

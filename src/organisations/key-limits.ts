@@ -7,7 +7,7 @@ import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { database } from '../platform/db/database.ts'
 import { apiKeys, workspaces, type ApiKeyRow } from '../platform/db/schema.ts'
-import { audited, changedDetails, type AuditEntry } from './audit-log.ts'
+import { audited, changedDetails } from './audit-log.ts'
 import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api-keys.ts'
 import { requireUnlimited, requireMember, type OrganisationRequest } from './authorisation.ts'
 
@@ -19,11 +19,7 @@ export const limitsIn = (mode: Mode, { access, workspaceId, monthlyCredits }: Ke
 })
 
 /** The limits of a new key as details of an audit entry. */
-export const limitDetails = ({
-  access,
-  workspaceId,
-  monthlyCredits,
-}: KeyLimits): AuditEntry['details'] => ({
+export const limitDetails = ({ access, workspaceId, monthlyCredits }: KeyLimits) => ({
   ...(access !== 'full' && { access }),
   ...(workspaceId !== null && { workspace_id: workspaceId }),
   ...(monthlyCredits !== null && { monthly_credits: monthlyCredits }),
