@@ -14,7 +14,7 @@ export class KeyUses {
   readonly #env: Env
   /** The latest use of each key, by hash, that was or will be written; ms since 1970. */
   readonly #recorded = new Map<string, number>()
-  #unwritten = new Map<string, { organisationId: string; at: number }>()
+  readonly #unwritten = new Map<string, { organisationId: string; at: number }>()
 
   constructor(env: Env) {
     this.#env = env
@@ -31,20 +31,17 @@ export class KeyUses {
   /** Writes the recorded uses. May be called again after a failure. */
   async flush(): Promise<void> {
     const db = database(this.#env)
-    const [first, ...rest] = [...this.#unwritten].map(([hash, { organisationId, at }]) =>
+    const uses = [...this.#unwritten]
+    const [first, ...rest] = uses.map(([hash, { organisationId, at }]) =>
       db
         .update(apiKeys)
         .set({ lastUsedAt: new Date(at) })
         .where(and(eq(apiKeys.organisationId, organisationId), eq(apiKeys.hash, hash))),
     )
     if (!first) return
-    const written = this.#unwritten
-    this.#unwritten = new Map()
-    try {
-      await db.batch([first, ...rest])
-    } catch (error) {
-      this.#unwritten = new Map([...written, ...this.#unwritten])
-      throw error
+    await db.batch([first, ...rest])
+    for (const [hash, use] of uses) {
+      if (this.#unwritten.get(hash) === use) this.#unwritten.delete(hash)
     }
   }
 }

@@ -78,10 +78,7 @@ function membership(env: Env, { invitation }: OpenInvitation, token: string, act
       .insert(members)
       .values({
         // NULL if the invitation was withdrawn or used: the column rejects it, and the batch fails.
-        organisationId: sql`${db
-          .select({ id: invitations.organisationId })
-          .from(invitations)
-          .where(isOpen)}`,
+        organisationId: sql`(select ${invitations.organisationId} from ${invitations} where ${isOpen})`,
         userId: actor.userId,
         role,
         workspaceIds,

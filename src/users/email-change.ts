@@ -19,8 +19,7 @@ export async function requestEmailChange(
   const { env, actor, email, baseUrl } = request
   const existing = await findUserByEmail(env, email)
   if (existing?.emailVerified) {
-    const content = addressInUseEmail(`${baseUrl}/console/sign-in`)
-    await sendEmail({ env, to: email, email: content })
+    await sendEmail({ env, to: email, email: addressInUseEmail(`${baseUrl}/console/sign-in`) })
     return
   }
   const challenge = { userId: actor.userId, email, seconds: LINK_SECONDS }

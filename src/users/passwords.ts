@@ -2,7 +2,7 @@
 // Each change is one D1 batch that replaces the password, marks the address as verified, ends all
 // sessions and deletes all reset tokens. This also ends any access that another person has to the
 // account. Two-factor authentication and passkeys remain.
-import { and, eq, exists, gt, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gt, sql, type SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
@@ -110,12 +110,8 @@ export async function resetPassword(request: PasswordByLink): Promise<boolean> {
   if (!reset) return false
   const hash = await passwordHash.hash(password)
   const db = database(env)
-  const isOpen = exists(
-    db
-      .select({ id: verifications.id })
-      .from(verifications)
-      .where(and(eq(verifications.id, reset.id), gt(verifications.expiresAt, new Date()))),
-  )
+  const isOpen = sql`exists (select 1 from ${verifications}
+    where ${and(eq(verifications.id, reset.id), gt(verifications.expiresAt, new Date()))})`
   const { userId, email } = reset
   const actor: UserActor = { type: 'user', userId, email, ipAddress }
   const batch = db.batch([
