@@ -4,7 +4,7 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError, invalid } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { currencyOf, type Currency } from '../domain/organisation.ts'
+import { currencyOf } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
@@ -43,23 +43,13 @@ const PERIOD_MS = 30 * DAY_MS
 const QUOTE_TTL_MS = 30 * 60_000
 
 /** What an upgrade charges at once, for the customer to confirm. */
-export interface Quote {
-  plan: SelfServicePlan
-  /** Minor units without tax. */
-  amount: number
-  monthlyFee: number
-  currency: Currency
-  /** The credits that it adds. */
-  credits: number
-  paymentMethod: string | null
-  /** When the monthly fee is charged next. */
-  renewsAt: Date | null
-  /** From when on the difference is charged. */
-  at: Date
-}
+export type Quote = Awaited<ReturnType<typeof quoteOf>>
 
 /** The quote that the customer has confirmed. */
-type Confirmed = Pick<Quote, 'amount' | 'at'>
+interface Confirmed {
+  amount: number
+  at: Date
+}
 
 type PlanChange =
   | { kind: 'payment'; payment: PaymentRow }
@@ -135,8 +125,12 @@ async function changeSubscription(order: Order, subscription: Subscription): Pro
   return { kind: 'payment', payment: await payPlan(order, { ...subscription, quote }) }
 }
 
-/** The price of an upgrade since the confirmed instant, otherwise since now. */
-async function quoteOf(order: Order, subscription: Subscription): Promise<Quote> {
+/**
+ * The price of an upgrade since the confirmed instant, otherwise since now.
+ * @returns `amount` and `monthlyFee`: minor units without tax; `credits`: those that it adds; `renewsAt`: when
+ *   the monthly fee is charged next; `at`: from when on the difference is charged
+ */
+async function quoteOf(order: Order, subscription: Subscription) {
   const { env, organisation, plan, confirmed } = order
   const currency = currencyOf(organisation.regionCode)
   const monthlyFee = PLAN_TERMS[plan].monthlyFee[currency]

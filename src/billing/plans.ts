@@ -74,16 +74,8 @@ export const isPack = (credits: number | null): credits is Pack =>
 /** `enterprise` has its own terms. Where it has none, those of `scale` apply. */
 const termsOf = (plan: Plan): PlanTerms => PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
 
-/** The price of a pack, minor units. */
-export function priceOfPack(sale: {
-  pack: Pack
-  plan: Plan
-  currency: Currency
-  /** Of an organisation on the plan `enterprise`. */
-  terms?: EnterpriseTerms | null | undefined
-}): number {
-  const { pack, plan, currency, terms } = sale
-  if (plan === 'enterprise' && terms) return pack * terms.creditPrice
+/** The list price of a pack, minor units. */
+export function priceOfPack(pack: Pack, plan: Plan, currency: Currency): number {
   const tier = termsOf(plan).tiers.findLast(({ fromCredits }) => fromCredits <= pack)
   if (!tier) throw new Error(`No price for ${pack} credits on the plan ${plan}`)
   return pack * tier.price[currency]
@@ -94,7 +86,10 @@ export const packPriceFor = (
   { plan, regionCode }: { plan: Plan; regionCode: Region },
   terms: EnterpriseTerms | null | undefined,
   pack: Pack,
-): number => priceOfPack({ pack, plan, currency: currencyOf(regionCode), terms })
+): number =>
+  plan === 'enterprise' && terms
+    ? pack * terms.creditPrice
+    : priceOfPack(pack, plan, currencyOf(regionCode))
 
 /** The rate limit of a plan, requests per minute. */
 export const rateLimitOf = (plan: Plan): number => termsOf(plan).rateLimitPerMinute

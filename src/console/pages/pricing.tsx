@@ -85,7 +85,7 @@ const Packs = ({ currency }: { currency: Currency }) => {
       rows={PACKS.map((pack) => [
         nameOfPack(pack, currency),
         ...SELF_SERVICE_PLANS.map((plan) => {
-          const price = priceOfPack({ pack, plan, currency })
+          const price = priceOfPack(pack, plan, currency)
           return (
             <>
               {formatMoney(price, currency)}{' '}
