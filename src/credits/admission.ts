@@ -47,7 +47,7 @@ export function admitSubmission(request: {
     webhookUrlLength: lengths.webhookUrlLength ?? defaultWebhookUrl?.length ?? null,
     addedUrlLengths: addedEndpoints
       .filter((endpoint) => endpoint.mode === null || endpoint.mode === mode)
-      .map(({ urlLength }) => urlLength),
+      .map(({ url }) => url.length),
   })
   const isPaid = mode === 'live' && ledger.hasPaidCredits()
   if (!isPaid && !allowance.has(bytes, rateLimitPerMinute, now)) {

@@ -38,7 +38,7 @@ export interface OrganisationSnapshot {
   /** The URL of jobs without a URL of their own. */
   defaultWebhookUrl: string | null
   /** The enabled added endpoints, for the storage allowance. */
-  addedEndpoints: { mode: Mode | null; urlLength: number }[]
+  addedEndpoints: { mode: Mode | null; url: string }[]
 }
 
 /** Whether submissions and reads of single jobs are rejected. */
@@ -107,9 +107,7 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
     workspaces: workspaceRows,
     // Without a row, the URL is still that of the release before.
     defaultWebhookUrl: (defaultEndpoint?.url ?? organisation.defaultWebhookUrl) || null,
-    addedEndpoints: endpoints
-      .filter((endpoint) => endpoint !== defaultEndpoint)
-      .map(({ mode, url }) => ({ mode, urlLength: url.length })),
+    addedEndpoints: endpoints.filter((endpoint) => endpoint !== defaultEndpoint),
   }
 }
 

@@ -160,10 +160,8 @@ interface AuditPage {
 export async function readAuditLog(request: OrganisationRequest & AuditPage) {
   await requirePermission(request, 'administer')
   const { env, organisationId, limit } = request
-  return pageOf(
-    await listAuditEntries(env, organisationId, { ...request, limit: limit + 1 }),
-    limit,
-  )
+  const entries = await listAuditEntries(env, organisationId, { ...request, limit: limit + 1 })
+  return pageOf(entries, limit)
 }
 
 /** An organisation's entries, newest first. */

@@ -115,16 +115,11 @@ export async function forEachShard<Result>(
   name: string,
   task: (db: Database) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = await Promise.allSettled(
-    // `async` also turns an error that the task throws before its first await into a rejection.
-    jobsBindings(env).map(async (binding) => task(drizzle(connection(binding)))),
-  )
-  for (const [shard, result] of results.entries()) {
+  // `async` also turns an error that the task throws before its first await into a rejection.
+  const work = jobsBindings(env).map(async (binding) => task(drizzle(connection(binding))))
+  for (const [shard, result] of (await Promise.allSettled(work)).entries()) {
     if (result.status === 'rejected')
       log.error('shard failed', result.reason, { task: name, shard })
   }
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  return Promise.all(work)
 }

@@ -31,18 +31,15 @@ const encoder = new TextEncoder()
 const input = new Uint8Array(512)
 const digest = new Uint8Array(32)
 /** One derived key per purpose. A prefix in the text would make a link's text exceed one block. */
-const macs: Record<Purpose, Map<string, HMAC>> = {
-  link: new Map(),
-  cursor: new Map(),
-  bookmark: new Map(),
-}
+const macs = new Map<string, HMAC>()
 
 function macOf(secret: string, purpose: Purpose): HMAC {
-  const known = macs[purpose].get(secret)
+  const name = `${purpose} ${secret}`
+  const known = macs.get(name)
   if (known) return known
   const key = new HMAC(SHA256, encoder.encode(secret)).update(encoder.encode(purpose)).digest()
   const mac = new HMAC(SHA256, key)
-  macs[purpose].set(secret, mac)
+  macs.set(name, mac)
   return mac
 }
 
