@@ -13,7 +13,6 @@ import { log } from '../../platform/log.ts'
 import {
   PaymentError,
   rejected,
-  type InvoiceState,
   type NextPlan,
   type PaymentState,
   type UpgradeQuote,
@@ -28,7 +27,6 @@ import {
   stateOf,
   upgradeAmount,
   withDueAt,
-  type SandboxPayment,
   type SandboxSubscription,
 } from './sandbox-state.ts'
 
@@ -67,31 +65,26 @@ async function changeSubscription(
     const isDue = read.dueAt !== null && read.dueAt.getTime() <= Date.now()
     const next = isDue ? await dueChange(env, read) : await change(read)
     if (!next) return read
-    const written = await replace(env, read, next)
-    if (written && !isDue) return written
+    const { set, payment } = next
+    const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
+    const { id: rowId, version } = sandboxSubscriptions
+    const [{ meta }] = await database(env).batch([
+      database(env)
+        .update(sandboxSubscriptions)
+        .set(row)
+        .where(and(eq(rowId, id), eq(version, read.version))),
+      ...(payment
+        ? [
+            insertWhere(env, sandboxPayments, payment, IF_CHANGED).onConflictDoUpdate({
+              target: sandboxPayments.id,
+              set: payment,
+            }),
+          ]
+        : []),
+    ])
+    if (meta.changes > 0 && !isDue) return row
   }
   throw new PaymentError('unavailable', `Too many concurrent changes of ${id}`)
-}
-
-/** @returns undefined when another write was first; then nothing is written */
-async function replace(env: Env, read: SandboxSubscription, { set, payment }: Change) {
-  const { id, version } = sandboxSubscriptions
-  const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
-  const [{ meta }] = await database(env).batch([
-    database(env)
-      .update(sandboxSubscriptions)
-      .set(row)
-      .where(and(eq(id, read.id), eq(version, read.version))),
-    ...(payment
-      ? [
-          insertWhere(env, sandboxPayments, payment, IF_CHANGED).onConflictDoUpdate({
-            target: sandboxPayments.id,
-            set: payment,
-          }),
-        ]
-      : []),
-  ])
-  return meta.changes > 0 ? row : undefined
 }
 
 /** The next due change: a retry of the unpaid renewal, or the end of a period. */
@@ -178,14 +171,15 @@ export async function findSubscription(env: Env, subscriptionId: string) {
     plan: endsAtPeriodEnd ? plan : (nextPlan ?? plan),
     periodEnd: periodEnd(subscription),
     endsAtPeriodEnd,
-    invoices: await Promise.all(payments.map((payment) => invoiceOf(env, payment))),
+    invoices: await Promise.all(
+      payments.map(async (payment) => ({
+        ...(await stateOf(env, payment)),
+        paymentId: payment.paymentId,
+        plan: payment.plan ?? plan,
+        createdAt: payment.createdAt,
+      })),
+    ),
   }
-}
-
-async function invoiceOf(env: Env, payment: SandboxPayment): Promise<InvoiceState> {
-  const { id, paymentId, plan, createdAt } = payment
-  if (plan === null) throw new Error(`${id} is not a payment of a plan`)
-  return { ...(await stateOf(env, payment)), paymentId, plan, createdAt }
 }
 
 /** See `PaymentProvider.quoteUpgrade`. */
@@ -257,10 +251,8 @@ export async function applyDueChanges(env: Env): Promise<void> {
     .orderBy(asc(dueAt))
     .limit(DUE_LIMIT)
   for (const subscription of due) {
-    try {
-      await changeSubscription(env, subscription.id)
-    } catch (error) {
-      log.error('sandbox subscription not changed', error, subscription)
-    }
+    await changeSubscription(env, subscription.id).catch((error: unknown) =>
+      log.error('sandbox subscription not changed', error, subscription),
+    )
   }
 }
