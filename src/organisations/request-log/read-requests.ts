@@ -17,21 +17,12 @@ const MAX_CALLS = 8
 /** A search for an ID reads the whole log. */
 const MAX_CALLS_FOR_ID = 100
 
+export type RequestPage = Awaited<ReturnType<typeof readRequestLog>>
+
 type LogKey = Pick<ApiKeyRow, 'id' | 'name' | 'mode' | 'lastFour' | 'revokedAt'>
 
 /** An entry with its API key; null for a key that the organisation does not have. */
 export type RequestWithKey = ReturnType<typeof withKey>
-
-export interface RequestPage {
-  /** Newest first. */
-  requests: RequestWithKey[]
-  /** The position before which older requests may follow. */
-  olderThan: string | undefined
-  /** The position after which newer requests may follow. */
-  newerThan: string | undefined
-  /** Whether the search ended before the page was full or the log was read. */
-  isPartial: boolean
-}
 
 /** The keys of an organisation by their reference in the log. */
 async function keysOf(env: Env, organisationId: string): Promise<Map<string, LogKey>> {
@@ -50,55 +41,58 @@ const withKey = (keys: Map<string, LogKey>, { key, ...entry }: RequestEntry) => 
 
 /**
  * A page of the log, by default the newest. Requests appear within a few seconds.
- * @param keyId an API key; a key of another organisation has no requests
- * @param before or `after`: a position from a page
+ * @param request.keyId an API key; a key of another organisation has no requests
+ * @param request.before or `after`: a position from a page
+ * @returns `requests`: newest first; `olderThan`, `newerThan`: positions beyond which further requests may
+ *   follow; `isPartial`: whether the search ended before the page was full or the log was read
  * @throws AppError not_found
  */
-export async function readRequestLog({
-  keyId,
-  filter,
-  limit,
-  before,
-  after,
-  ...request
-}: OrganisationRequest & {
-  keyId?: string | undefined
-  filter: Omit<RequestFilter, 'key'>
-  limit: number
-  before?: string | undefined
-  after?: string | undefined
-}): Promise<RequestPage & { keys: LogKey[] }> {
+export async function readRequestLog(
+  request: OrganisationRequest & {
+    keyId?: string | undefined
+    filter: Omit<RequestFilter, 'key'>
+    limit: number
+    before?: string | undefined
+    after?: string | undefined
+  },
+) {
   await requireUnlimited(request, 'jobs')
-  const { env, organisationId } = request
+  const { env, organisationId, keyId, filter, limit } = request
+  let { before, after } = request
   const keys = await keysOf(env, organisationId)
   // No entry has this reference.
   const key = keyId && ([...keys].find(([, { id }]) => id === keyId)?.[0] ?? 'unknown')
-  const direction = after === undefined ? 'older' : 'newer'
-  const { found, from } = await scanLog(env, organisationId, {
-    filter: { ...filter, key: key || undefined },
-    // One more than the page shows that there are more.
-    limit: limit + 1,
-    direction,
-    from: after ?? before,
-  })
-
+  const scan = () =>
+    scanLog(env, organisationId, {
+      filter: { ...filter, key: key || undefined },
+      // One more than the page shows that there are more.
+      limit: limit + 1,
+      direction: after === undefined ? 'older' : 'newer',
+      from: after ?? before,
+    })
+  let result = await scan()
   // At the newest page: shows it in full.
-  if (after !== undefined && from === undefined && found.length <= limit) {
-    return readRequestLog({ ...request, keyId, filter, limit })
+  if (after !== undefined && result.from === undefined && result.found.length <= limit) {
+    before = undefined
+    after = undefined
+    result = await scan()
   }
-  const isPartial = from !== undefined && found.length <= limit
-  const page = found.slice(0, limit)
+  const { found, from } = result
   const hasMore = found.length > limit
+  const page = found.slice(0, limit)
   const lastPosition = hasMore ? page.at(-1)?.position : from
   const firstPosition = page[0]?.position
-  const requests = (direction === 'older' ? page : page.toReversed()).map((entry) =>
-    withKey(keys, entry),
-  )
   const [olderThan, newerThan] =
-    direction === 'older'
+    after === undefined
       ? [lastPosition, before === undefined ? undefined : (firstPosition ?? before)]
       : [firstPosition ?? after, lastPosition]
-  return { requests, olderThan, newerThan, isPartial, keys: [...keys.values()] }
+  return {
+    requests: (after === undefined ? page : page.toReversed()).map((entry) => withKey(keys, entry)),
+    olderThan,
+    newerThan,
+    isPartial: from !== undefined && !hasMore,
+    keys: [...keys.values()],
+  }
 }
 
 /**
