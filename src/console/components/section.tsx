@@ -30,7 +30,7 @@ export const Section = ({ id, title, card = false, action, children }: SectionPr
 )
 
 /** @param rows values by their names; a row without a value is left out */
-export const detailList = (rows: Record<string, Child>, style?: 'roles') => (
+export const detailList = (rows: Record<string, Child>, style?: 'roles' | 'questions') => (
   <dl class={style}>
     {Object.entries(rows).map(
       ([name, value]) => value != null && value !== false && [<dt>{name}</dt>, <dd>{value}</dd>],

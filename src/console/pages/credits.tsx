@@ -6,6 +6,7 @@ import { organisationStub } from '../../credits/organisation-stub.ts'
 import { may, mayInAllWorkspaces, createApp, type ConsoleContext } from '../console-context.ts'
 import { memberPage } from '../components/layout.tsx'
 import {
+  detailList,
   Filters,
   NoRows,
   pageLinks,
@@ -143,22 +144,18 @@ export const credits = createApp()
 const Explanation = () => (
   <details class="explanation">
     <summary>How credits are reserved, consumed and returned</summary>
-    <dl>
-      <dt>Reserved</dt>
-      <dd>
-        A live job moves one credit from the balance to the reserved credits when it is accepted, so
-        that it can be paid when it completes.
-      </dd>
-      <dt>Consumed</dt>
-      <dd>The job completed, and its reserved credit is used.</dd>
-      <dt>Returned</dt>
-      <dd>
-        The job ended without an image, and its credit is back in the balance: it failed, you
-        cancelled it (<code>refunded</code>), or the service withdrew it (<code>cancelled</code>).
-      </dd>
-      <dt>Taken back</dt>
-      <dd>Credits of a payment that was refunded to you or disputed.</dd>
-    </dl>
+    {detailList({
+      Reserved:
+        'A live job moves one credit from the balance to the reserved credits when it is accepted, so that it can be paid when it completes.',
+      Consumed: 'The job completed, and its reserved credit is used.',
+      Returned: (
+        <>
+          The job ended without an image, and its credit is back in the balance: it failed, you
+          cancelled it (<code>refunded</code>), or the service withdrew it (<code>cancelled</code>).
+        </>
+      ),
+      'Taken back': 'Credits of a payment that was refunded to you or disputed.',
+    })}
   </details>
 )
 

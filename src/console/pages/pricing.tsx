@@ -10,7 +10,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
 import { guestPage, SandboxBanner } from '../components/layout.tsx'
-import { Section, Table } from '../components/section.tsx'
+import { detailList, Section, Table } from '../components/section.tsx'
 import { createApp } from '../console-context.ts'
 
 const DEFAULT_CURRENCY: Currency = 'USD'
@@ -98,36 +98,23 @@ const Packs = ({ currency }: { currency: Currency }) => {
   )
 }
 
+const included = (plan: 'growth' | 'scale') =>
+  formatCredits(PLAN_TERMS[plan].includedCredits, DEFAULT_CURRENCY)
+
 const Questions = () => (
   <Section id="questions-heading" title="How billing works">
-    <dl class="questions">
-      <dt>What is a credit?</dt>
-      <dd>
-        A completed live job costs one credit. Jobs that fail or are cancelled cost nothing, and
-        jobs in test mode are free.
-      </dd>
-      <dt>What is free?</dt>
-      <dd>
-        Your company’s first organisation receives {FREE_CREDITS} credits. No card is required until
-        you buy more.
-      </dd>
-      <dt>What happens when the credits are used up?</dt>
-      <dd>
-        Live jobs are rejected until you buy credits. With auto-reload, credits are bought when the
-        balance falls below a threshold, up to a maximum per month.
-      </dd>
-      <dt>Can I change the plan?</dt>
-      <dd>
-        Yes, at any time. An upgrade takes effect at once: you pay the difference and receive the
-        additional credits for the rest of the period. A downgrade takes effect at the end of the
-        period.
-      </dd>
-      <dt>Do included credits expire?</dt>
-      <dd>
-        No. The included {formatCredits(PLAN_TERMS.growth.includedCredits, DEFAULT_CURRENCY)} or{' '}
-        {formatCredits(PLAN_TERMS.scale.includedCredits, DEFAULT_CURRENCY)} credits are added with
-        each monthly payment and remain until they are used.
-      </dd>
-    </dl>
+    {detailList(
+      {
+        'What is a credit?':
+          'A completed live job costs one credit. Jobs that fail or are cancelled cost nothing, and jobs in test mode are free.',
+        'What is free?': `Your company’s first organisation receives ${FREE_CREDITS} credits. No card is required until you buy more.`,
+        'What happens when the credits are used up?':
+          'Live jobs are rejected until you buy credits. With auto-reload, credits are bought when the balance falls below a threshold, up to a maximum per month.',
+        'Can I change the plan?':
+          'Yes, at any time. An upgrade takes effect at once: you pay the difference and receive the additional credits for the rest of the period. A downgrade takes effect at the end of the period.',
+        'Do included credits expire?': `No. The included ${included('growth')} or ${included('scale')} credits are added with each monthly payment and remain until they are used.`,
+      },
+      'questions',
+    )}
   </Section>
 )
