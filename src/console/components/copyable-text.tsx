@@ -1,12 +1,17 @@
 // Text and code with a button that copies it. console.js shows the button.
 import type { Snippet } from '../snippets.ts'
 
-export const CopyableText = ({ label, text }: { label: string; text: string }) => (
+/** @param copy the name of the button */
+export const CopyableText = ({
+  label,
+  text,
+  copy,
+}: Record<'label' | 'text', string> & { copy?: string }) => (
   <div class="copyable">
     <pre tabindex={0} role="group" aria-label={label}>
       <code data-copy-source>{text}</code>
     </pre>
-    <CopyButton />
+    <CopyButton label={copy} />
   </div>
 )
 
@@ -24,7 +29,7 @@ export const CopyableId = ({ id, label }: { id: string; label: string }) => (
  * @param label the name of a button that shows only an icon
  * @param value what it copies, instead of the text beside it
  */
-export const CopyButton = ({ label, value }: { label?: string; value?: string }) => (
+export const CopyButton = ({ label, value }: { label?: string | undefined; value?: string }) => (
   <button
     type="button"
     class="secondary"
@@ -55,12 +60,7 @@ export const CodeSnippets = ({ snippets, id }: { snippets: readonly Snippet[]; i
           checked={index === 0 || undefined}
         />
         <label for={`${id}-${index}`}>{label}</label>
-        <div class="copyable">
-          <pre tabindex={0} role="group" aria-label={`Code for ${label}`}>
-            <code data-copy-source>{code}</code>
-          </pre>
-          <CopyButton label={`Copy the code for ${label}`} />
-        </div>
+        <CopyableText label={`Code for ${label}`} text={code} copy={`Copy the code for ${label}`} />
       </>
     ))}
   </fieldset>
