@@ -12,7 +12,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
 import { requireRecentSignIn, requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
-import { formStateOf, readForm, textsOf } from '../forms.ts'
+import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
 import { billingPage } from './billing-page.tsx'
 import { upgradePage } from './billing-plan.tsx'
 import type { BillingForm } from './billing-view.ts'
@@ -90,10 +90,9 @@ export const billing = createApp()
   )
   // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
   .get('/portal/return', async (c) => {
-    await refreshPaymentMethod(scopeOf(c)).catch((error: unknown) =>
-      log.error('payment method not read', error, {
-        organisationId: c.var.membership.organisation.id,
-      }),
+    const scope = scopeOf(c)
+    await refreshPaymentMethod(scope).catch((error: unknown) =>
+      log.error('payment method not read', error, { organisationId: scope.organisationId }),
     )
     return redirectTo(c, '/billing')
   })
@@ -114,25 +113,20 @@ async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result
   try {
     return await result
   } catch (error) {
-    throw new HTTPException(422, { res: await failedForm(c, form, error) })
+    const values = textsOf(await c.req.parseBody())
+    const isUnreachable = error instanceof PaymentError && error.code !== 'rejected'
+    const state = { values, ...failureOf(c, form, error) }
+    const res = await billingPage(c, { form, state }, isUnreachable ? 503 : 422)
+    throw new HTTPException(422, { res })
   }
 }
 
-/** @throws every error that is not for the user */
-async function failedForm(c: ConsoleContext, form: BillingForm, error: unknown) {
-  const values = textsOf(await c.req.parseBody())
-  if (error instanceof InvalidMonthlyMax) {
-    return billingPage(c, { form, state: { errors: { monthly_max: error.message }, values } })
-  }
-  if (!(error instanceof PaymentError)) {
-    return billingPage(c, { form, state: formStateOf(error, values) })
-  }
-  const organisationId = c.var.membership.organisation.id
+/** What the form says. @throws every error that is not for the user */
+function failureOf(c: ConsoleContext, form: BillingForm, error: unknown): FormState {
+  if (error instanceof InvalidMonthlyMax) return { errors: { monthly_max: error.message } }
+  if (!(error instanceof PaymentError)) return { errors: formStateOf(error).errors }
+  const { organisationId } = scopeOf(c)
   log.error('payment provider failed', error, { organisationId, form, code: error.code })
-  const isRejected = error.code === 'rejected'
-  const message = isRejected
-    ? 'The payment provider rejected the request. Try again, or contact support.'
-    : UNREACHABLE_MESSAGES[form]
-  const state = { errors: { '': message }, values }
-  return billingPage(c, { form, state }, isRejected ? 422 : 503)
+  const rejected = 'The payment provider rejected the request. Try again, or contact support.'
+  return { errors: { '': error.code === 'rejected' ? rejected : UNREACHABLE_MESSAGES[form] } }
 }

@@ -132,9 +132,8 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
       title: 'Job',
       heading: null,
       status: state ? 422 : 200,
-      ...(refreshSeconds !== null && {
-        refreshSeconds: Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
-      }),
+      refreshSeconds:
+        refreshSeconds === null ? undefined : Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
     },
     <>
       <div class="bar">

@@ -64,9 +64,8 @@ export const onboarding = createApp()
     return isOpen ? c.redirect(START, 303) : newOrganisationPage(c)
   })
   .post('/new', async (c) => {
-    const owner = { env: c.env, userId: c.var.user.id }
     const named = await readForm(c, Named, newOrganisationPage)
-    await resultOf(c, newOrganisationPage, beginAnother({ ...owner, ...named }))
+    await resultOf(c, newOrganisationPage, beginAnother({ ...ownerIn(c), ...named }))
     return c.redirect(START, 303)
   })
 
@@ -77,9 +76,8 @@ export const onboarding = createApp()
   })
   .post('/name', async (c) => {
     const named = await readForm(c, Named, namePage)
-    const owner = { env: c.env, userId: c.var.user.id }
-    await beginOnboarding({ ...owner, organisationName: named.name })
-    await confirmName({ ...owner, ...named })
+    await beginOnboarding({ ...ownerIn(c), organisationName: named.name })
+    await confirmName({ ...ownerIn(c), ...named })
     return c.redirect(START, 303)
   })
 
@@ -88,7 +86,7 @@ export const onboarding = createApp()
     const redirect = await redirectUnless(c, 'region')
     if (redirect) return redirect
     const { region } = await readForm(c, Region, regionPage)
-    await chooseRegion({ env: c.env, userId: c.var.user.id, regionCode: region })
+    await chooseRegion({ ...ownerIn(c), regionCode: region })
     return c.redirect(START, 303)
   })
 
@@ -111,12 +109,14 @@ export const onboarding = createApp()
     return storedKeyPage(c, progress.organisationName)
   })
 
+const ownerIn = (c: ConsoleContext) => ({ env: c.env, userId: c.var.user.id })
+
 /** Returns the stored progress. Starts onboarding with the organisation name of the sign-up form. */
 async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
   const { id, organisationName } = c.var.user
   const progress = await findOnboarding(c.env, id)
   if (progress || !organisationName) return progress
-  return beginOnboarding({ env: c.env, userId: id, organisationName })
+  return beginOnboarding({ ...ownerIn(c), organisationName })
 }
 
 /** Redirects if the step is not the current one. */
