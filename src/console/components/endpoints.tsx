@@ -124,6 +124,7 @@ export const endpointTable = (
     rows={endpoints.map((endpoint) => {
       const { id, name, url, types, mode } = endpoint
       const isDefault = id === DEFAULT_ENDPOINT
+      const isAll = types.length === EVENT_TYPES.length
       const outcome = outcomeOf(endpoint, outcomes)
       return [
         <>
@@ -136,7 +137,7 @@ export const endpointTable = (
           )}
           <span class="subline address">{url}</span>
         </>,
-        isDefault ? 'All events without a URL of the job' : typesText(types),
+        isDefault ? 'All events without a URL of the job' : isAll ? 'All events' : types.join(', '),
         mode ?? 'both',
         endpointStatus(endpoint, failing),
         <Timestamp at={outcome?.succeededAt} none="None recently" />,
@@ -145,9 +146,6 @@ export const endpointTable = (
     })}
   />
 )
-
-const typesText = (types: EventType[]) =>
-  types.length === EVENT_TYPES.length ? 'All events' : types.join(', ')
 
 /** The outcomes of the default endpoint are those of its URL: jobs with a URL of their own have others. */
 const outcomeOf = ({ id, url }: EndpointRow, outcomes: EndpointOutcome[]) =>

@@ -114,7 +114,7 @@ export async function memberPage(
     <OrganisationPath.Provider value={pathOf(c, '')}>
       <body class={c.var.mode === 'test' ? 'member test-mode' : 'member'}>
         <SkipLink />
-        {!MODELESS.test(c.req.path) && <TestBand mode={c.var.mode} />}
+        {c.var.mode === 'test' && !MODELESS.test(c.req.path) && <TestBand />}
         <header>
           <Brand />
           <OrganisationMenu c={c} />

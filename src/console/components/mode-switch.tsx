@@ -30,23 +30,17 @@ export const Switch = ({ name, label, values, chosen }: SwitchProps) => (
 )
 
 /** Shown on every page in test mode. */
-export const TestBand = ({ mode }: { mode: Mode }) =>
-  mode === 'test' ? (
-    <aside class="test-band" aria-label="Test mode">
-      <strong>Test data</strong> <span>Test jobs are free and return placeholder images.</span>
-    </aside>
-  ) : null
+export const TestBand = () => (
+  <aside class="test-band" aria-label="Test mode">
+    <strong>Test data</strong> <span>Test jobs are free and return placeholder images.</span>
+  </aside>
+)
 
-interface OtherModeProps {
-  mode: Mode
-  /** How many there are in the other mode. Nothing is shown for 0. */
-  count: number
-  /** In the singular, such as `job`. */
-  noun: string
-}
-
-/** For an empty page: the data of the other mode, with a button that shows it. */
-export const OtherMode = ({ mode, count, noun }: OtherModeProps) => {
+/**
+ * For an empty page: the data of the other mode, with a button that shows it; nothing without data.
+ * @param noun in the singular, such as `job`
+ */
+export const OtherMode = ({ mode, count, noun }: { mode: Mode; count: number; noun: string }) => {
   const other = mode === 'live' ? 'test' : 'live'
   if (count === 0) return null
   return (

@@ -1,6 +1,6 @@
 // The plans side by side, for the pricing page and for Billing.
 import { ButtonLink } from './text.tsx'
-import type { Child } from 'hono/jsx'
+import type { Child, PropsWithChildren } from 'hono/jsx'
 import { formatCredits, formatMoney, nameOfPlan } from '../../billing/money.ts'
 import { PLAN_TERMS, SELF_SERVICE_PLANS, type SelfServicePlan } from '../../billing/plans.ts'
 import type { Currency, Plan } from '../../domain/organisation.ts'
@@ -38,12 +38,7 @@ export const PlanCards = ({ currency, current, action }: PlanCardsProps) => (
   </div>
 )
 
-interface PlanCardProps {
-  name: string
-  isCurrent: boolean
-  action: Child
-  children?: Child
-}
+type PlanCardProps = PropsWithChildren<{ name: string; isCurrent: boolean; action: Child }>
 
 const PlanCard = ({ name, isCurrent, action, children }: PlanCardProps) => (
   <article class={isCurrent ? 'card plan current' : 'card plan'} aria-label={`Plan ${name}`}>

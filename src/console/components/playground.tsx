@@ -36,8 +36,8 @@ export const playgroundForm = (
       </Notice>
     )}
     <div class="columns">
-      <Picture c={c} role="model" title="Person" samples={SAMPLE_PEOPLE} />
-      <Picture c={c} role="garment" title="Garment" samples={SAMPLE_GARMENTS} />
+      <Picture c={c} role="model" />
+      <Picture c={c} role="garment" />
     </div>
     <ModeField
       hints={{
@@ -59,14 +59,9 @@ export const playgroundForm = (
   </PostForm>
 )
 
-interface PictureProps {
-  c: ConsoleContext
-  role: Role
-  title: string
-  samples: readonly Sample[]
-}
-
-const Picture = ({ c, role, title, samples }: PictureProps) => {
+const Picture = ({ c, role }: { c: ConsoleContext; role: Role }) => {
+  const [title, samples] =
+    role === 'model' ? ['Person', SAMPLE_PEOPLE] : ['Garment', SAMPLE_GARMENTS]
   const { values = {} } = useFormState()
   const url = values[`${role}_image_url`] ?? ''
   const upload = (!url && values[`${role}_upload`]) || ''
