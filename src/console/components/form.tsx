@@ -145,8 +145,9 @@ export const RenameForm = ({ current, id, label, submit, state, ...to }: Renamin
   </details>
 )
 
-export const FormError = ({ state }: { state?: FormState | undefined }) => {
-  const message = state?.errors?.['']
+/** @param of the name of a field whose error it shows; by default, that of the whole form */
+export const FormError = ({ state, of = '' }: { state?: FormState | undefined; of?: string }) => {
+  const message = state?.errors?.[of]
   if (!message) return null
   return (
     <Notice kind="bad">

@@ -29,7 +29,7 @@ export interface PageOptions {
   state?: FormState
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 | undefined
   /** A script of this page, in addition to console.js. */
-  script?: `/static/${string}.js`
+  script?: `/static/${string}.js` | undefined
   /** For a table of columns: a guest page is narrow otherwise. */
   wide?: boolean
   /** How often a browser without JavaScript reloads the page. */

@@ -29,13 +29,10 @@ export const requireRecentSignIn = createMiddleware(async (c, next) => {
   )
   if (!isSent) return confirmPage(c)
   const method = await confirmIdentity(c, confirmPage, { prefix: CONFIRMATION_PREFIX })
-  const { api } = authOf(c.env, baseUrlOf(c))
-  const { headers } = c.req.raw
-  const { id, email } = c.var.user
   // Replaces the session with a new one, which is recent for the next 15 minutes.
-  await startSession(c, { id, email }, method)
-  await api
-    .signOut({ headers })
+  await startSession(c, c.var.user, method)
+  await authOf(c.env, baseUrlOf(c))
+    .api.signOut({ headers: c.req.raw.headers })
     .catch((reason: unknown) => log.error('ending the old session failed', reason))
   return next()
 })
@@ -56,13 +53,12 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   const hasPasskey = (await countPasskeys(c.env, user.id)) > 0
   const hasChoice = user.hasTwoFactor || hasPasskey
   const title = hasChoice ? 'Confirm your identity' : 'Confirm your password'
-  const passkeyError = state.errors?.[`${CONFIRMATION_PREFIX}passkey`]
   return memberPage(
     {
       c,
       title,
       status: state.errors ? 422 : 403,
-      ...(hasPasskey && { script: '/static/passkeys.js' }),
+      script: hasPasskey ? '/static/passkeys.js' : undefined,
     },
     <>
       <p>
@@ -78,7 +74,7 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
           data-passkey={hasPasskey ? 'get' : undefined}
           data-options="/console/account/passkeys/confirmation-options"
         >
-          {passkeyError && <FormError state={{ errors: { '': passkeyError } }} />}
+          <FormError state={state} of={`${CONFIRMATION_PREFIX}passkey`} />
           <IdentityFields
             user={user}
             label={`Password of ${user.email}`}

@@ -126,9 +126,7 @@ const Security = async ({ c, state }: { c: ConsoleContext; state: FormState }) =
           Sign in with your fingerprint, face or PIN, without password and code. A passkey works
           only on this website, so it cannot be phished.
         </p>
-        {state.errors?.['credential'] && (
-          <FormError state={{ errors: { '': state.errors['credential'] } }} />
-        )}
+        <FormError state={state} of="credential" />
         {passkeys.length > 0 && <Passkeys passkeys={passkeys} />}
         {passkeys.length >= MAX_PASSKEYS ? (
           <p class="muted">You have the maximum of {MAX_PASSKEYS} passkeys.</p>
