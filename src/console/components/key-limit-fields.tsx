@@ -80,9 +80,8 @@ export const limitTexts = (
   used: number | undefined,
 ): string[] => {
   const workspace = workspaces.find(({ id }) => id === workspaceId)?.name ?? workspaceId
-  return [
-    ACCESS_LABELS[access],
-    ...(workspace === null ? [] : [`${workspace} only`]),
-    ...(monthlyCredits === null ? [] : [`${usedOf(monthlyCredits, used)} credits this month`]),
-  ]
+  const texts: string[] = [ACCESS_LABELS[access]]
+  if (workspace !== null) texts.push(`${workspace} only`)
+  if (monthlyCredits !== null) texts.push(`${usedOf(monthlyCredits, used)} credits this month`)
+  return texts
 }

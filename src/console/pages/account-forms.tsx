@@ -64,10 +64,9 @@ const passkeys = createApp()
     const { passkey_name: passkeyName, credential } = await readForm(c, NewPasskey, accountPage)
     const challenge = await takePasskeyChallenge(c, 'add', c.var.user.id)
     const passkey = { name: passkeyName, origin: passkeyOrigin(c), credential }
-    const result =
-      challenge === undefined
-        ? 'expired'
-        : await addPasskey({ ...requestOf(c), ...passkey, challenge })
+    const result = challenge
+      ? await addPasskey({ ...requestOf(c), ...passkey, challenge })
+      : 'expired'
     if (result !== 'added') {
       const errors = { credential: PASSKEY_PROBLEMS[result] }
       return accountPage(c, { errors, values: { passkey_name: passkeyName } })
@@ -108,7 +107,7 @@ export const account = createApp()
 
   .post('/password', async (c) => {
     const { password } = await readForm(c, PasswordChange, accountPage)
-    const { id, email } = c.var.user
+    const { email } = c.var.user
     const names = c.var.memberships.map(({ organisation }) => organisation.name)
     const problem = await passwordProblem({ env: c.env, password, email, names })
     if (problem) return accountPage(c, { errors: { password: problem } })
@@ -116,7 +115,7 @@ export const account = createApp()
     const method = await confirmIdentity(c, accountPage, { passwordName: 'current' })
     await changePassword({ ...requestOf(c), password })
     sendSecurityEmail(c, email, 'password_changed')
-    await startSession(c, { id, email }, method)
+    await startSession(c, c.var.user, method)
     return showTab(c, 'security', 'password_changed')
   })
 

@@ -81,10 +81,7 @@ export const deliveries = createApp()
   .get('/resend', (c) => redirectTo(c, PATH))
   .post('/resend', permitted('develop'), async (c) => {
     const filter = Filter.omit({ status: true }).parse(await c.req.parseBody())
-    const sent = await resendFailedEvents({
-      ...scopeOf(c),
-      filter: { ...filter, mode: c.var.mode },
-    })
+    const sent = await resendFailedEvents(searchOf(c, filter))
     const notice = sent > 0 ? 'events_resent' : 'no_failed_events'
     return redirectTo(c, withQuery(PATH, filter), notice, String(sent))
   })

@@ -59,14 +59,13 @@ const Step = ({ title, at, note }: { title: string; at: Date | null; note?: Chil
 )
 
 /** For example `2 delivered, 1 retrying`. */
-const countsByStatus = (events: Delivery[]): string =>
-  EVENT_STATUSES.map((status) => ({
-    status,
-    count: events.filter((event) => event.status === status).length,
-  }))
-    .filter(({ count }) => count > 0)
-    .map(({ status, count }) => `${count} ${status}`)
-    .join(', ')
+function countsByStatus(events: Delivery[]): string {
+  const byStatus = Object.groupBy(events, ({ status }) => status)
+  return EVENT_STATUSES.flatMap((status) => {
+    const count = byStatus[status]?.length
+    return count ? `${count} ${status}` : []
+  }).join(', ')
+}
 
 type Times = Pick<JobRow, 'createdAt' | 'startedAt' | 'completedAt' | 'cancelledAt' | 'durationMs'>
 

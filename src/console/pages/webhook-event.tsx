@@ -40,9 +40,8 @@ export const webhookEvent = createApp()
     const event = await readEvent({ ...scopeOf(c), eventId: eventIdIn(c) })
     const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
     const path = `${WEBHOOKS}/${event.id}`
-    return started
-      ? redirectTo(c, `${path}?sent=${event.attempts}`)
-      : redirectTo(c, path, 'event_busy')
+    if (!started) return redirectTo(c, path, 'event_busy')
+    return redirectTo(c, `${path}?sent=${event.attempts}`)
   })
 
 /** @throws AppError not_found */

@@ -1,5 +1,6 @@
 // Creates and uses passkeys. A form with `data-passkey` has a button that asks the browser for a
 // credential, which the form then sends. The button is hidden where passkeys are not supported.
+import { element } from './console.js'
 
 /** The server's challenge is valid for five minutes. */
 const RENEW_MS = 4 * 60_000
@@ -84,10 +85,8 @@ function messageOf({ name }) {
 function showError(form, text) {
   let message = form.querySelector('[data-passkey-error]')
   if (!message) {
-    message = document.createElement('p')
-    message.className = 'error'
+    message = element('p', { className: 'error', role: 'alert' })
     message.dataset.passkeyError = ''
-    message.setAttribute('role', 'alert')
     form.append(message)
   }
   message.textContent = text
