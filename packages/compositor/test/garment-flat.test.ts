@@ -232,6 +232,22 @@ describe('readFlat', () => {
     expect(Math.abs(garment.waist[0]!.x - 70)).toBeLessThan(6)
   })
 
+  it('finds the legs of long trousers that touch by their seam, and none in a long skirt', async () => {
+    const long = (isSeam: (side: number, y: number) => boolean) =>
+      draw(300, 400, (x, y) => {
+        const side = Math.abs(x - 150)
+        if (y < 50 || y > 350 || side > 55 + (y - 50) * 0.05) return GROUND
+        return isSeam(side, y) ? [20, 30, 60] : [70, 100, 170]
+      })
+    const trousers = await readFlat(long((side, y) => side < 2 && y > 140))
+    const skirt = await readFlat(long((side, y) => side < 2 && y < 200))
+    if (trousers?.kind !== 'trousers') throw new Error(`read as ${trousers?.kind}`)
+    expect(trousers.legs!.crotch.y).toBeGreaterThan(120)
+    expect(trousers.legs!.crotch.y).toBeLessThan(180)
+    expect(trousers.legs!.leftInner.at(-1)!.y).toBeGreaterThan(330)
+    expect(skirt?.kind).toBe('skirt')
+  })
+
   it('ends the inner side of a leg at the corner of a pointed hem', async () => {
     const garment = await readFlat(
       cutOut(['100 30, 150 30, 150 140, 146 140, 138 340, 114 358, 90 340, 94 100']),

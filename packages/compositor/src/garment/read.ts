@@ -1,7 +1,7 @@
 // Reads a product photo: cuts the cloth out and finds its landmarks.
 import { CompositionError } from '../composition-error.ts'
 import type { Garment } from '../garment.ts'
-import { toLab } from '../oklab.ts'
+import { toLab, type Lab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
@@ -19,7 +19,7 @@ import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
 import { wornShapeOf } from './worn.ts'
-import { sleevesApart } from './sleeve-seams.ts'
+import { legsApart, sleevesApart } from './seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 
 /**
@@ -87,15 +87,19 @@ export async function readFlat(
   const seen = shapeOfGarment(mask)
   if (!seen) return null
   await pause()
-  const apart = lacksSleeves(seen) ? sleevesApart(mask, edgesOf(lab)) : null
+  const apart = partsOf(seen, mask, lab)
   const shape = (apart && shapeOfGarment(apart)) ?? seen
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
 }
 
-const lacksSleeves = (shape: Shape) =>
-  'neckline' in shape && !(shape.left.sleeve && shape.right.sleeve)
+/** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
+function partsOf(shape: Shape, mask: Mask, lab: Lab): Mask | null {
+  if (!('neckline' in shape)) return shape.legs ? null : legsApart(mask, edgesOf(lab))
+  const isSleeved = shape.left.sleeve && shape.right.sleeve
+  return isSleeved ? null : sleevesApart(mask, edgesOf(lab))
+}
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
 const CUT_OFF = 0.2
