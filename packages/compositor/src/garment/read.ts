@@ -87,7 +87,7 @@ export async function readFlat(
   const seen = shapeOfGarment(mask)
   if (!seen) return null
   await pause()
-  const apart = partsOf(seen, mask, lab)
+  const apart = await partsOf(seen, mask, lab)
   const shape = (apart && shapeOfGarment(apart)) ?? seen
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
@@ -95,7 +95,7 @@ export async function readFlat(
 }
 
 /** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
-function partsOf(shape: Shape, mask: Mask, lab: Lab): Mask | null {
+async function partsOf(shape: Shape, mask: Mask, lab: Lab): Promise<Mask | null> {
   if (!('neckline' in shape)) return shape.legs ? null : legsApart(mask, edgesOf(lab))
   // Folds and darts of a dress are as long and as straight as seams.
   if (shape.kind === 'dress' || (shape.left.sleeve && shape.right.sleeve)) return null

@@ -1,4 +1,5 @@
 // The seams of sleeves that lie against the body, and of legs that touch: the silhouette does not show either.
+import { pause } from '../pause.ts'
 import { median, percentile } from '../plane.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
@@ -39,62 +40,60 @@ interface Seam {
 }
 
 /** @returns the mask cut along the seams of both sleeves, from the armpits down; null when there are none */
-export function sleevesApart(mask: Mask, edges: Edges): Mask | null {
+export async function sleevesApart(mask: Mask, edges: Edges): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   const { bounds, axis, farLeft, farRight } = rows
   const least = (bounds.right - bounds.left) * SLEEVE.width
-  const seams = ([-1, 1] as const).map((way) =>
-    seamOf(mask, edges, rows, SLEEVE, (x, y) => {
+  const half = halfChange(mask, edges)
+  let apart = mask
+  for (const way of [-1, 1] as const) {
+    await pause()
+    const seam = seamOf(edges, half, rows, SLEEVE, (x, y) => {
       const off = way * (x - axis)
       const far = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
       return off > far * SLEEVE.inner && off < Math.min(far * SLEEVE.outer, far - least)
-    }),
-  )
-  const [left, right] = seams
-  if (!left || !right) return null
-  return cutAlongSeam(
-    cutAlongSeam(mask, left, armpitOf(mask, rows, left)),
-    right,
-    armpitOf(mask, rows, right),
-  )
+    })
+    if (!seam) return null
+    apart = cutAlongSeam(apart, seam, armpitOf(mask, rows, seam))
+  }
+  return apart
 }
 
 /** @returns the mask cut along the seam between two long legs, from the crotch down; null when there is none */
-export function legsApart(mask: Mask, edges: Edges): Mask | null {
+export async function legsApart(mask: Mask, edges: Edges): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   const { bounds, axis } = rows
   const width = bounds.right - bounds.left
   if (bounds.bottom - bounds.top < width * LEG.long) return null
-  const seam = seamOf(mask, edges, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
+  const half = halfChange(mask, edges)
+  await pause()
+  const seam = seamOf(edges, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
   return seam && cutAlongSeam(mask, seam, seam.first)
+}
+
+/** The colour change that counts half. */
+function halfChange({ data }: Mask, { right }: Edges): number {
+  const isInside = (_: number, i: number) => data[i - 1] === 1 && data[i] === 1 && data[i + 2] === 1
+  return Math.max(HALF.least, Math.sqrt(percentile(right.filter(isInside), HALF.share)))
 }
 
 /** The strongest line from above to below, by dynamic programming; null when it is too weak. */
 function seamOf(
-  mask: Mask,
-  { right }: Edges,
+  { width, right }: Edges,
+  half: number,
   { bounds }: BodyRows,
   { from, to }: { from: number; to: number },
   isPossible: (x: number, y: number) => boolean,
 ): Seam | null {
-  const { width, data } = mask
   const height = bounds.bottom - bounds.top
   const first = Math.round(bounds.top + height * from)
   const last = Math.round(bounds.top + height * to)
-  const isInside = (i: number) => data[i - 1] === 1 && data[i] === 1 && data[i + 2] === 1
-  const inside = Array.from(data.keys()).filter(isInside)
-  const half = Math.max(
-    HALF.least,
-    percentile(
-      inside.map((i) => Math.sqrt(right[i]!)),
-      HALF.share,
-    ),
-  )
   const gain = (x: number, y: number) => {
+    if (!isPossible(x, y)) return -1
     const change = Math.sqrt(right[y * width + x]!)
-    return isPossible(x, y) ? change / (change + half) : -1
+    return change / (change + half)
   }
   const xs = Array.from({ length: width }, (_, x) => x)
   let totals = xs.map((x) => gain(x, first))
