@@ -78,7 +78,12 @@ function startCustomer() {
 async function call<T>(url: string, token: string, body?: object): Promise<T> {
   const response = await fetch(url, {
     method: body ? 'POST' : 'GET',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      // A read of a job waits for its end. On a slow machine, polling would reach the rate limit.
+      ...(!body && { Prefer: 'wait=5' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
