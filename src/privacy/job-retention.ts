@@ -4,7 +4,7 @@ import { and, asc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import { isFinal } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { deletePictures } from '../jobs/pictures.ts'
-import { database, listed, jobsDatabase } from '../platform/db/database.ts'
+import { database, hasChanged, listed, jobsDatabase } from '../platform/db/database.ts'
 import { jobs, organisations, type JobRow, type OrganisationRow } from '../platform/db/schema.ts'
 import { webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
 import { eventIdOf, firstIdSince, shardOf } from '../platform/ids.ts'
@@ -173,13 +173,8 @@ const WITHOUT_PICTURES = {
 } satisfies Partial<JobRow>
 
 /** Clears the columns of a job's pictures. @returns false when the job does not exist */
-export async function clearPictures(env: Env, jobId: string): Promise<boolean> {
-  const { meta } = await jobsDatabase(env, jobId)
-    .update(jobs)
-    .set(WITHOUT_PICTURES)
-    .where(eq(jobs.id, jobId))
-  return meta.changes > 0
-}
+export const clearPictures = (env: Env, jobId: string): Promise<boolean> =>
+  hasChanged(jobsDatabase(env, jobId).update(jobs).set(WITHOUT_PICTURES).where(eq(jobs.id, jobId)))
 
 /**
  * The ids of all events of some jobs. Those of added endpoints begin with the id of the job's own event

@@ -4,7 +4,7 @@ import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import { auditInsert, recorded } from '../organisations/audit-log.ts'
-import { rowValues, type Database, jobsDatabase } from '../platform/db/database.ts'
+import { hasChanged, rowValues, type Database, jobsDatabase } from '../platform/db/database.ts'
 import { dueFrom } from '../platform/db/due.ts'
 import { jobs, type JobRow } from '../platform/db/schema.ts'
 import {
@@ -90,17 +90,17 @@ const isClaimed = (claimed: WebhookEventRow) =>
  * Releases a claimed event without an attempt, or ends it.
  * @returns false when the lease has expired and another attempt has started
  */
-export async function releaseEvent(
+export const releaseEvent = (
   env: Env,
   claimed: WebhookEventRow,
   change: { dueAt: Date } | { status: 'failed' },
-): Promise<boolean> {
-  const { meta } = await jobsDatabase(env, claimed.id)
-    .update(webhookEvents)
-    .set('dueAt' in change ? dueFrom(change.dueAt) : change)
-    .where(isClaimed(claimed))
-  return meta.changes > 0
-}
+): Promise<boolean> =>
+  hasChanged(
+    jobsDatabase(env, claimed.id)
+      .update(webhookEvents)
+      .set('dueAt' in change ? dueFrom(change.dueAt) : change)
+      .where(isClaimed(claimed)),
+  )
 
 export interface AttemptRecord {
   env: Env

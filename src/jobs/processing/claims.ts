@@ -3,7 +3,7 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
 import { preparedBatch } from '../../platform/db/prepared-query.ts'
-import { jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
+import { hasChanged, jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs, type JobRow } from '../../platform/db/schema.ts'
 import type { Transition } from '../../domain/job.ts'
 import type { JobMessage } from '../queue.ts'
@@ -89,16 +89,8 @@ export async function saveClaim(progress: {
 }): Promise<boolean> {
   const { env, job, dueAt, failure } = progress
   const { engine, engineHandle, ambiguousStarts, attempts } = job
-  const result = await jobsDatabase(env, job.id)
-    .update(jobs)
-    .set({ engine, engineHandle, ambiguousStarts, attempts, ...failure, dueAt })
-    .where(
-      and(
-        eq(jobs.id, job.id),
-        eq(jobs.status, CLAIM.to),
-        // Each claim sets a different `dueAt`, so it identifies the claim.
-        eq(jobs.dueAt, job.dueAt),
-      ),
-    )
-  return result.meta.changes > 0
+  // Each claim sets a different `dueAt`, so it identifies the claim.
+  const isClaim = and(eq(jobs.id, job.id), eq(jobs.status, CLAIM.to), eq(jobs.dueAt, job.dueAt))
+  const change = { engine, engineHandle, ambiguousStarts, attempts, ...failure, dueAt }
+  return hasChanged(jobsDatabase(env, job.id).update(jobs).set(change).where(isClaim))
 }
