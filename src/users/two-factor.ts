@@ -7,7 +7,7 @@ import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { recoveryCodes, totpSecrets, users } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { decrypt, encrypt, reencryption } from '../platform/db/encryption.ts'
-import { log } from '../platform/log.ts'
+import { logError } from '../platform/log.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 import { endChallenge } from './challenges.ts'
 import { base32, newTotpSecret, stepOf } from './totp.ts'
@@ -197,8 +197,8 @@ export const reencryptTotpSecrets = reencryption(
       .limit(limit)
     for (const row of rows) {
       // One value that cannot be decrypted must not stop the others.
-      await reencrypt(env, row).catch((error: unknown) =>
-        log.error('secret of an authenticator app not encrypted', error, { userId: row.userId }),
+      await reencrypt(env, row).catch(
+        logError('secret of an authenticator app not encrypted', { userId: row.userId }),
       )
     }
     return rows.length < limit

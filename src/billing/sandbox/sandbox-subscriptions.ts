@@ -9,7 +9,7 @@ import {
 } from '../../platform/db/billing-schema.ts'
 import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
-import { log } from '../../platform/log.ts'
+import { logError } from '../../platform/log.ts'
 import {
   PaymentError,
   rejected,
@@ -251,8 +251,8 @@ export async function applyDueChanges(env: Env): Promise<void> {
     .orderBy(asc(dueAt))
     .limit(DUE_LIMIT)
   for (const subscription of due) {
-    await changeSubscription(env, subscription.id).catch((error: unknown) =>
-      log.error('sandbox subscription not changed', error, subscription),
+    await changeSubscription(env, subscription.id).catch(
+      logError('sandbox subscription not changed', subscription),
     )
   }
 }

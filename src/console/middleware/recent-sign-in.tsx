@@ -4,7 +4,7 @@
 import { authOf } from '../../users/auth.ts'
 import { countPasskeys } from '../../users/passkeys.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { log } from '../../platform/log.ts'
+import { logError } from '../../platform/log.ts'
 import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { textsOf, type FormState } from '../forms.ts'
@@ -33,7 +33,7 @@ export const requireRecentSignIn = createMiddleware(async (c, next) => {
   await startSession(c, c.var.user, method)
   await authOf(c.env, baseUrlOf(c))
     .api.signOut({ headers: c.req.raw.headers })
-    .catch((reason: unknown) => log.error('ending the old session failed', reason))
+    .catch(logError('ending the old session failed'))
   return next()
 })
 

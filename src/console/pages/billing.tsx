@@ -9,7 +9,7 @@ import { InvalidMonthlyMax, updateAutoReload } from '../../billing/auto-reload-s
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { log } from '../../platform/log.ts'
+import { log, logError } from '../../platform/log.ts'
 import { requireRecentSignIn, requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
@@ -91,8 +91,8 @@ export const billing = createApp()
   // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
   .get('/portal/return', async (c) => {
     const scope = scopeOf(c)
-    await refreshPaymentMethod(scope).catch((error: unknown) =>
-      log.error('payment method not read', error, { organisationId: scope.organisationId }),
+    await refreshPaymentMethod(scope).catch(
+      logError('payment method not read', { organisationId: scope.organisationId }),
     )
     return redirectTo(c, '/billing')
   })
