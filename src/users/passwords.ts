@@ -13,8 +13,17 @@ import { deleteChallenges } from './challenges.ts'
 import { passwordHash } from './password-hash.ts'
 import { findUserByEmail, type User, type UserRequest } from './users.ts'
 
+type CredentialCheck =
+  | { result: 'incorrect' }
+  | { result: 'not_verified' }
+  | { result: 'correct'; user: User; twoFactor: boolean }
+
 /** Checks an email address and password. Takes as long for an unknown address as for a wrong password. */
-export async function checkCredentials(request: { env: Env; email: string; password: string }) {
+export async function checkCredentials(request: {
+  env: Env
+  email: string
+  password: string
+}): Promise<CredentialCheck> {
   const { env, email, password } = request
   const found = await database(env)
     .select({
@@ -28,20 +37,22 @@ export async function checkCredentials(request: { env: Env; email: string; passw
     .get()
   if (!found?.hash) {
     await passwordHash.hash(password)
-    return { result: 'incorrect' } as const
+    return { result: 'incorrect' }
   }
   const { user, hash, twoFactorEnabledAt } = found
-  if (!(await passwordHash.verify({ hash, password }))) return { result: 'incorrect' } as const
-  if (!user.emailVerified) return { result: 'not_verified' } as const
-  return { result: 'correct', user, twoFactor: twoFactorEnabledAt !== null } as const
+  if (!(await passwordHash.verify({ hash, password }))) return { result: 'incorrect' }
+  if (!user.emailVerified) return { result: 'not_verified' }
+  return { result: 'correct', user, twoFactor: twoFactorEnabledAt !== null }
 }
 
+type VerificationLink = { state: 'invalid' | 'verified' } | { state: 'open'; user: User }
+
 /** The state of a verification link, whose token is a signed JWT with the address. */
-export async function findVerification(env: Env, token: string) {
+export async function findVerification(env: Env, token: string): Promise<VerificationLink> {
   const email = await addressOf(env, token)
   const user = email === null ? undefined : await findUserByEmail(env, email)
-  if (!user) return { state: 'invalid' } as const
-  return user.emailVerified ? ({ state: 'verified' } as const) : ({ state: 'open', user } as const)
+  if (!user) return { state: 'invalid' }
+  return user.emailVerified ? { state: 'verified' } : { state: 'open', user }
 }
 
 async function addressOf(env: Env, token: string): Promise<string | null> {

@@ -41,6 +41,15 @@ interface DeliveryResult {
   retryAfterSeconds: number
 }
 
+/** The consequences of an attempt. */
+interface Outcome {
+  status: 'delivered' | 'retrying' | 'failed'
+  /** Seconds until the next attempt; null when there is none. */
+  delaySeconds: number | null
+  /** Whether the failure disables the endpoint. */
+  disables: boolean
+}
+
 /** The slow deliveries of this isolate. */
 const slowDeliveries = new SlowDeliveries()
 
@@ -161,19 +170,15 @@ async function attemptDelivery(env: Env, claimed: ClaimedEvent, busyUntil: Date 
   else if (status !== 'delivered') await reportFailingReceiver(env, claimed)
 }
 
-/**
- * The consequences of an attempt: the seconds until the next one, null when there is none, and whether the
- * failure disables the endpoint.
- */
 function outcomeOf(
   env: Env,
   receiver: Receiver,
   number: number,
   { stored: { responseStatus: status }, retryAfterSeconds }: DeliveryResult,
-) {
+): Outcome {
   const delays = settingsOf(env).webhookRetryDelaysSeconds
   if (status !== null && status >= 200 && status < 300) {
-    return { status: 'delivered', delaySeconds: null, disables: false } as const
+    return { status: 'delivered', delaySeconds: null, disables: false }
   }
   const disables = shouldDisable(receiver, number > Math.min(DISABLING_RETRIES, delays.length))
   // 410 Gone: the receiver requests no further attempts.
@@ -181,8 +186,7 @@ function outcomeOf(
   const delaySeconds = isLast
     ? null
     : nextDelaySeconds(delays, number, Math.random(), retryAfterSeconds)
-  const nextStatus = delaySeconds === null ? 'failed' : 'retrying'
-  return { status: nextStatus, delaySeconds, disables } as const
+  return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables }
 }
 
 async function send(env: Env, claimed: ClaimedEvent, at: Date): Promise<DeliveryResult> {
