@@ -9,7 +9,6 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
-import { edgesOf } from './edges.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
@@ -96,10 +95,10 @@ export async function readFlat(
 
 /** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
 async function partsOf(shape: Shape, mask: Mask, lab: Lab): Promise<Mask | null> {
-  if (!('neckline' in shape)) return shape.legs ? null : legsApart(mask, edgesOf(lab))
+  if (!('neckline' in shape)) return shape.legs ? null : legsApart(mask, lab)
   // Folds and darts of a dress are as long and as straight as seams.
   if (shape.kind === 'dress' || (shape.left.sleeve && shape.right.sleeve)) return null
-  return sleevesApart(mask, edgesOf(lab))
+  return sleevesApart(mask, lab)
 }
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */

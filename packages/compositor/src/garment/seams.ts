@@ -1,9 +1,10 @@
 // The seams of sleeves that lie against the body, and of legs that touch: the silhouette does not show either.
+import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { median, percentile } from '../plane.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
-import type { Edges } from './edges.ts'
+import { edgesOf, type Edges } from './edges.ts'
 import { topOf, type Mask } from './mask.ts'
 
 /**
@@ -11,13 +12,15 @@ import { topOf, type Mask } from './mask.ts'
  * in shares of the way to the outline, and a sleeve's least width inside of it, in widths of the garment.
  */
 const SLEEVE = { from: 0.25, to: 0.92, inner: 0.42, outer: 0.9, width: 0.04 }
+/** Where that between legs is: between two heights, and how far from the axis at most, in widths. */
+const LEG = { from: 0.31, to: 0.97, aside: 0.12 }
+/** Trousers whose legs touch are at least so many times as tall as wide. */
+const LONG = 1.8
 /**
  * The armpit is at least so deep below the garment's upper end beside it, and where the seam is nearly as far from the
  * axis as usual, in its usual distances: above, it follows the armhole inwards.
  */
 const ARMPIT = { depth: 0.95, near: 0.94 }
-/** The same of legs: how far from the axis at most, in widths, of trousers that are so many times as tall as wide. */
-const LEG = { from: 0.31, to: 0.97, aside: 0.12, long: 1.8 }
 /**
  * The colour change that counts half: at least, and the one that so large a share of the cloth stays below, which is
  * much in a pattern; and the cost of a step aside.
@@ -40,11 +43,12 @@ interface Seam {
 }
 
 /** @returns the mask cut along the seams of both sleeves, from the armpits down; null when there are none */
-export async function sleevesApart(mask: Mask, edges: Edges): Promise<Mask | null> {
+export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   const { bounds, axis, farLeft, farRight } = rows
   const least = (bounds.right - bounds.left) * SLEEVE.width
+  const edges = edgesOf(lab)
   const half = halfChange(mask, edges)
   let apart = mask
   for (const way of [-1, 1] as const) {
@@ -61,12 +65,13 @@ export async function sleevesApart(mask: Mask, edges: Edges): Promise<Mask | nul
 }
 
 /** @returns the mask cut along the seam between two long legs, from the crotch down; null when there is none */
-export async function legsApart(mask: Mask, edges: Edges): Promise<Mask | null> {
+export async function legsApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   const { bounds, axis } = rows
   const width = bounds.right - bounds.left
-  if (bounds.bottom - bounds.top < width * LEG.long) return null
+  if (bounds.bottom - bounds.top < width * LONG) return null
+  const edges = edgesOf(lab)
   const half = halfChange(mask, edges)
   await pause()
   const seam = seamOf(edges, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)

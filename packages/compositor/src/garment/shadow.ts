@@ -12,6 +12,17 @@ export async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges):
   return withoutSoftShadow(await withoutHardShadow(mask, ground, edges), ground, edges)
 }
 
+/** Divides cloth and shadow along edges. @param terminals as in `cutAlong` */
+const cutFromShadow = (ground: Backdrop, edges: Edges, terminals: Float32Array): Mask =>
+  cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminals)
+
+/** The pieces of a mask that are cut off, largest first. */
+const piecesOff = (mask: Mask, rest: Mask) =>
+  regions(
+    maskWhere(mask, (i) => mask.data[i] === 1 && rest.data[i] === 0),
+    1,
+  )
+
 /** A hard shadow can be told from cloth of one colour with a texture. By experiment. */
 const HARD_SHADOW = {
   /** The least chroma of such cloth, and its least change over three pixels. */
@@ -30,11 +41,10 @@ const HARD_SHADOW = {
 /** Cuts off large smooth grey pieces, whose edge to the ground is as hard as that to the cloth. */
 async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
   const { darker, chroma } = ground
-  const { pale, costs, smooth } = HARD_SHADOW
+  const { cloth: least, pale, costs, smooth } = HARD_SHADOW
   const cloth = Array.from(mask.data.keys()).filter((i) => mask.data[i] === 1)
   const colour = median(cloth.map((i) => chroma[i]!))
   const change = median(cloth.map((i) => changeAround(edges, i)))
-  const { cloth: least } = HARD_SHADOW
   if (colour < least.chroma || change < least.change ** 2) return mask
   const isPale = (i: number) => chroma[i]! < pale.chroma * colour
   if (cloth.filter(isPale).length > pale.share * cloth.length) return mask
@@ -47,13 +57,10 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
     if (!isPale(i) || !isShaded) terminal[i] = 50
     else terminal[i] = !isGrey ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
   }
-  const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
+  const cut = cutFromShadow(ground, edges, terminal)
   await pause()
   const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of regions(
-    maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0),
-    1,
-  )) {
+  for (const pixels of piecesOff(mask, cut)) {
     if (pixels.filter(isSmooth).length > smooth.share * pixels.length) paint(rest, pixels, 0)
   }
   return rest
@@ -72,8 +79,7 @@ function shadowReach(mask: Mask, { distance }: Backdrop): number {
  * shadows have soft edges, cloth has hard ones.
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
-  const { width, height } = mask
-  const reach = Math.max(width, height) * shadowReach(mask, ground)
+  const reach = Math.max(mask.width, mask.height) * shadowReach(mask, ground)
   const depth = distanceTo(mask, 0)
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
@@ -82,15 +88,14 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
     terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? 0.06 : 50
   }
   await pause()
-  const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
+  const bright = cutFromShadow(ground, edges, terminal)
+  const { data } = bright
   await pause()
   const thick = opened(depth, mask, reach * 0.4)
   // Straps are all edge; shadows lie along something thicker.
   for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick.data[i] === 0) data[i] = 1
   await pause()
-  const gone = maskWhere(mask, (i) => mask.data[i] === 1 && data[i] === 0)
-  const bright = { width, height, data }
-  for (const pixels of regions(gone, 1)) {
+  for (const pixels of piecesOff(mask, bright)) {
     if (isEven(pixels, depth, ground, edges)) paint(bright, pixels, 1)
   }
   return bright
