@@ -48,14 +48,17 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
   if (colour < least.chroma || change < least.change ** 2) return mask
   const isPale = (i: number) => chroma[i]! < pale.chroma * colour
   if (cloth.filter(isPale).length > pale.share * cloth.length) return mask
+  const isShaded = (i: number) =>
+    isPale(i) && darker[i]! > HARD_SHADOW.darker.least && darker[i]! < HARD_SHADOW.darker.most
+  const isGrey = (i: number) => chroma[i]! < HARD_SHADOW.chroma
   const isSmooth = (i: number) => changeAround(edges, i) < smooth.change ** 2
+  // Without any, no cut is needed.
+  if (!cloth.some((i) => isShaded(i) && isGrey(i) && isSmooth(i))) return mask
   await pause()
   const terminal = new Float32Array(mask.data.length).fill(-50)
   for (const i of cloth) {
-    const isShaded = darker[i]! > HARD_SHADOW.darker.least && darker[i]! < HARD_SHADOW.darker.most
-    const isGrey = chroma[i]! < HARD_SHADOW.chroma
-    if (!isPale(i) || !isShaded) terminal[i] = 50
-    else terminal[i] = !isGrey ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
+    if (!isShaded(i)) terminal[i] = 50
+    else terminal[i] = !isGrey(i) ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
   }
   const cut = cutFromShadow(ground, edges, terminal)
   await pause()
