@@ -36,13 +36,13 @@ it('lists and sweeps the jobs of a database from before the partial indexes', as
   for (const status of JOB_STATUSES) {
     for (const workspaceId of [undefined, 'ws_1']) {
       const filter = { status, workspaceId }
-      const listed = await listJobs({
+      const { rows } = await listJobs({
         env: migrated,
         organisationId: ORGANISATION_ID,
         filter,
         limit: 10,
       })
-      expect(listed).toHaveLength(status === 'pending' ? 2 : 1)
+      expect(rows).toHaveLength(status === 'pending' ? 2 : 1)
     }
   }
   // Ended by the version before, which still runs after the migration.
