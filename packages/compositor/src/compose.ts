@@ -6,18 +6,18 @@ import { waistOf } from './fit/lower.ts'
 import { readGarment } from './garment/read.ts'
 import { isUpper, type Garment } from './garment.ts'
 import { addGrain, grainOf } from './grain.ts'
+import { seePerson } from './half-length.ts'
 import { withoutHiddenArm } from './hidden-arm.ts'
 import { drape, type Layers } from './layers.ts'
 import { shadeOf } from './light.ts'
 import { toLab } from './oklab.ts'
 import { orderOf, type Order } from './order.ts'
 import { LABEL, parse, type Parsing } from './parsing.ts'
-import { unfit } from './people.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
 import { piecesOf } from './pieces.ts'
 import type { Plane } from './plane.ts'
-import { ANALYSIS_SIDE, indexAt, ramp, shrink, type Raster } from './raster.ts'
+import { indexAt, ramp, type Raster } from './raster.ts'
 import { CompositionError } from './composition-error.ts'
 import { readScene } from './scene.ts'
 import { BECOMES, groundIn, planUncovering, uncover } from './uncover.ts'
@@ -31,7 +31,7 @@ export interface Composition {
 }
 
 export interface Steps {
-  /** The photo. */
+  /** The photo, continued below if it ends above the hips. */
   before: Raster
   perception: Perception
   parsing: Parsing
@@ -48,11 +48,11 @@ export interface Steps {
 }
 
 /**
- * Draws the garment on the person. Changes `photo` in place.
+ * Draws the garment on the person. Changes `model` in place.
  * @throws CompositionError when no person or no garment is found
  */
 export async function compose(
-  photo: Raster,
+  model: Raster,
   product: Raster,
   perceiver: Perceiver,
 ): Promise<Composition> {
@@ -61,11 +61,7 @@ export async function compose(
     throw new CompositionError('garment_not_found', 'No garment stands out from the background.')
   }
   await pause()
-  const small = shrink(photo, ANALYSIS_SIDE)
-  const before = small === photo ? { ...photo, data: photo.data.slice() } : small
-  const seen = await perceiver.perceive(before)
-  const reason = unfit(seen, garment.kind)
-  if (reason) throw new CompositionError('person_not_found', reason)
+  const { photo, before, seen } = await seePerson(model, garment, perceiver)
   const lab = toLab(before)
   await pause()
   const parsing = await parse(before, seen, lab)
@@ -101,7 +97,8 @@ export async function compose(
   const seenIn = { before, perception, parsing, body, garment }
   const steps = { ...seenIn, covered, showsGround, reach, stretches }
   const assessment = await assess(before, photo, { ...steps, perceiver })
-  return { picture: photo, assessment, steps }
+  const picture = { ...model, data: photo.data.subarray(0, model.data.length) }
+  return { picture, assessment, steps }
 }
 
 /** The middle of the thighs, in lengths of the torso below the shoulders. */

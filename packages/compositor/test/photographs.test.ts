@@ -93,3 +93,31 @@ describe.each(PEOPLE)('compose, with %s', (person) => {
     }
   })
 })
+
+describe('a portrait that ends above the hips', () => {
+  const HEIGHT = 425
+  const portrait = async (): Promise<Raster> => {
+    const whole = await photo('model', 768)
+    return { ...whole, height: HEIGHT, data: whole.data.slice(0, whole.width * HEIGHT * 4) }
+  }
+
+  it('is dressed in a top down to its end', async () => {
+    const perceiver = await tools.perceiver()
+    const product = await photo('long-sleeve-black', 768)
+    const { picture, assessment } = await compose(await portrait(), product, perceiver)
+    expect(verdict(assessment)).toBeNull()
+    expect(picture).toMatchObject({ width: 576, height: HEIGHT })
+    expect(picture.data).toHaveLength(576 * HEIGHT * 4)
+    const middle = (picture.width * (HEIGHT - 1) + picture.width / 2) * 4
+    expect(Math.max(...picture.data.subarray(middle, middle + 3))).toBeLessThan(80)
+  })
+
+  it('cannot wear trousers', async () => {
+    const perceiver = await tools.perceiver()
+    const product = await photo('trousers-beige', 768)
+    await expect(compose(await portrait(), product, perceiver)).rejects.toMatchObject({
+      code: 'person_not_found',
+      message: 'No person is visible, or too little of their body.',
+    })
+  })
+})
