@@ -38,8 +38,8 @@ export interface UpperGarment extends Cloth {
   right: UpperSide
   /** The lower edge from left to right. */
   hem: Point[]
-  /** The height of the waist of a dress, where it is narrowest between chest and hip. */
-  waistY: number
+  /** The height of the shoulders and the length of the torso of the person who wears it in the picture. */
+  wearer: { shoulderY: number; torso: number } | null
 }
 
 export interface LowerGarment extends Cloth {

@@ -94,6 +94,31 @@ describe.each(PEOPLE)('compose, with %s', (person) => {
   })
 })
 
+it('ends a top where it ends on the person who wears it in its picture', async () => {
+  const perceiver = await tools.perceiver()
+  const { steps } = await compose(
+    await photo('model', 768),
+    await photo('woman-dark-tee', 768),
+    perceiver,
+  )
+  const { garment, perception, covered } = steps
+  if (garment.kind !== 'top' || !garment.wearer) throw new Error('the picture shows a worn top')
+  const { shoulderY, torso } = garment.wearer
+  const worn = (garment.hem[Math.floor(garment.hem.length / 2)]!.y - shoulderY) / torso
+
+  const { leftShoulder, rightShoulder, leftHip, rightHip } = perception.pose
+  const shoulders = (leftShoulder.y + rightShoulder.y) / 2
+  const hips = (leftHip.y + rightHip.y) / 2
+  const middle = Math.round((leftHip.x + rightHip.x) / 2)
+  const column = Array.from(
+    { length: covered.height },
+    (_, y) => covered.data[y * covered.width + middle]!,
+  )
+  const hem = (column.findLastIndex((alpha) => alpha > 0.5) - shoulders) / (hips - shoulders)
+  expect(worn).toBeGreaterThan(1)
+  expect(Math.abs(hem - worn)).toBeLessThan(0.1)
+})
+
 describe('a portrait that ends above the hips', () => {
   const HEIGHT = 425
   const portrait = async (): Promise<Raster> => {

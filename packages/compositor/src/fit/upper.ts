@@ -34,6 +34,9 @@ const OFF_SHOULDER = { top: 0.32, arm: 0.2, start: 0.4, aspect: 0.3, width: 0.98
 /** The armpit below the shoulder's end: off the shoulders, of other garments, and the most of straps. */
 const ARMPIT_OFF = { below: 0.05, least: 0.2, most: 0.75 }
 const ARMPIT = { least: 0.26, most: 0.62, mostOfStraps: 0.44 }
+/** A worn top that ends so near to the end of its picture, as a share of it, ends lower: at least here, in torsos. */
+const CUT_OFF = 0.02
+const USUAL_HEM = 1.02
 /** The least length of the side below the armpit. */
 const LEAST_SIDE = 0.1
 /** Where a sleeve is set in, in distances of the shoulder's end from the middle; it hides this share of the side. */
@@ -134,7 +137,12 @@ function archOf(body: Body, { neck, shoulder }: UpperSide, sign: -1 | 1): Point 
 
 /** The mean height of the hem in the body's frame. */
 function hemHeight({ garment, body, hem, scale }: Measures, scene: Scene): number {
-  const { left, right, shoulders } = garment
+  const { left, right, shoulders, wearer, picture } = garment
+  if (wearer) {
+    const seen = (hem - wearer.shoulderY) / wearer.torso
+    const isCutOff = hem > (1 - CUT_OFF) * picture.height
+    return hemOf(Math.max(seen, isCutOff ? USUAL_HEM : 0) * body.torso, garment, body, scene)
+  }
   const length = hem - (left.neck.y + right.neck.y) / 2
   const { size } = body
   // What an off-shoulder garment leaves bare is missing from its length.

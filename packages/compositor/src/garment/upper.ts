@@ -63,7 +63,7 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
     left: side('left'),
     right: side('right'),
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
-    waistY,
+    wearer: null,
   }
 }
 

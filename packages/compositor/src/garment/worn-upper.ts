@@ -12,9 +12,8 @@ import { smoothLine } from '../smoothing.ts'
 const POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
-/** In lengths of the torso: how far a dress reaches below the hips, and the waist below the shoulders. By experiment. */
+/** How far a dress reaches below the hips, in lengths of the torso. By experiment. */
 const DRESS_HEM = 0.4
-const WAIST = 0.68
 /** Where the neck point is, in half widths of the shoulders; of equally high points the inner one. */
 const NECK = { inner: 0.22, usual: 0.5, outer: 0.95, preferInner: 0.25 }
 /** Around the joint of the shoulder, in half widths: how far out its end is, and how far below it may be. */
@@ -43,7 +42,7 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
     left,
     right,
     hem: lowerEdge(mask, corner(left), corner(right), hemY),
-    waistY: wearer.centre.y + torso * WAIST,
+    wearer: { shoulderY: wearer.centre.y, torso },
   }
 }
 
