@@ -337,6 +337,26 @@ describe('the measures of the product', () => {
     expect(doubtOf(facts.garment)).toBe(0)
   })
 
+  it('expects no landmarks along the curved hem of a skirt', () => {
+    const [width, height] = [200, 200]
+    const data = new Uint8ClampedArray(width * height * 4)
+    const skirtFrom = (hem: (x: number) => number) => {
+      for (let i = 0; i < width * height; i++) {
+        const [x, y] = [i % width, Math.floor(i / width)]
+        data[i * 4 + 3] = x >= 50 && x < 150 && y >= 40 && y < hem(x) ? 255 : 0
+      }
+      const line = (x: number) => [40, 150].map((y) => ({ x, y }))
+      const waist = [50, 150].map((x) => ({ x, y: 40 }))
+      const picture = { width, height, data }
+      const sides = { left: line(50), right: line(150), legs: null }
+      return { kind: 'skirt', picture, waist, ...sides } as const
+    }
+    expect(
+      mismatch(skirtFrom((x) => 150 + 20 * Math.sin((Math.PI * (x - 50)) / 100))),
+    ).toBeLessThan(0.02)
+    expect(mismatch(skirtFrom(() => 130))).toBeGreaterThan(0.15)
+  })
+
   it('notices landmarks that miss the sleeves', () => {
     const { garment: shirt } = facts
     if (shirt.kind !== 'top') throw new Error('the drawn T-shirt is a top')

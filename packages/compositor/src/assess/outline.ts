@@ -24,6 +24,7 @@ export function mismatch(garment: Garment): number {
     for (let column = 0; column < Math.round(width * scale); column++) {
       const x = Math.min(width - 1, Math.floor((column + 0.5) / scale))
       const y = Math.min(height - 1, Math.floor((row + 0.5) / scale))
+      if (y > hemAt(garment, x)) continue
       const isCloth = data[(y * width + x) * 4 + 3]! > OPAQUE
       const left = crossings.filter((crossing) => crossing < column + 0.5).length
       if (isCloth) cloth++
@@ -46,6 +47,13 @@ function sideOf({ neck, shoulder, armpit, armhole, sleeve, side }: UpperSide): P
 function lowerOutline({ waist, left, right, legs }: LowerGarment): Point[] {
   const inner = legs ? [...legs.rightInner.toReversed(), legs.crotch, ...legs.leftInner] : []
   return [...waist, ...right, ...inner, ...left.toReversed()]
+}
+
+/** Where a lower garment ends at a column, without the curve of its hem, which has no landmarks. */
+function hemAt(garment: Garment, x: number): number {
+  if (isUpper(garment)) return Infinity
+  const [from, to] = [garment.left.at(-1)!, garment.right.at(-1)!]
+  return from.y + ((x - from.x) / (to.x - from.x)) * (to.y - from.y)
 }
 
 /** Where the closed outline crosses a height. */
