@@ -26,6 +26,11 @@ export interface Parsing {
   labels: Uint8Array
 }
 
+export interface ParsedClothes extends Parsing {
+  /** Whether the clothes have one colour and no hem at the hips, so that the line between top and bottom is a guess. */
+  isWaistGuessed: boolean
+}
+
 /** The longest side at which labels are found first; then their borders are refined. */
 const COARSE_SIDE = 256
 /** The cost of a border between labels within a flat area, per pixel. By experiment. */
@@ -50,7 +55,7 @@ export async function parse(
   picture: Raster,
   perception: Perception,
   lab = toLab(picture),
-): Promise<Parsing> {
+): Promise<ParsedClothes> {
   const small = shrink(picture, COARSE_SIDE)
   const { width, height } = small
   const body = bodyOf(scaled(perception.pose, width / picture.width))
@@ -83,11 +88,12 @@ export async function parse(
   await improve(coarse, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 1)
   forbidOddPieces(coarse, costs, frame, body)
   dissolveSpecks(coarse, SPECK)
-  if (small === picture) return coarse
+  const { isWaistGuessed } = colours
+  if (small === picture) return { ...coarse, isWaistGuessed }
   const labels = enlarged(coarse.labels, small, picture)
   const fine = { width: picture.width, height: picture.height, labels }
   await refine(fine, lab, perception, { colours, ground, open: enlarged(open, small, picture) })
-  return fine
+  return { ...fine, isWaistGuessed }
 }
 
 /** What was learned from the small picture; `open` in the size of the large one. */

@@ -577,11 +577,26 @@ describe('wornUpperOf', () => {
     expect(worn?.right.armhole.length).toBeGreaterThan(2)
   })
 
+  it('takes clothes of one colour for a top where the picture ends at the hips', () => {
+    const { width, data } = shirtWith(-1, 1)
+    const heightOf = (height: number) => {
+      const labels = data
+        .slice(0, width * height)
+        .map((value, i) =>
+          value === 0 ? LABEL.ground : i < 200 * width ? LABEL.top : LABEL.bottom,
+        )
+      const worn = wornShapeOf({ width, height, labels, isWaistGuessed: true }, wearer)
+      return Math.ceil(worn!.mask.data.lastIndexOf(1) / width)
+    }
+    expect(heightOf(265)).toBe(265)
+    expect(heightOf(400)).toBe(200)
+  })
+
   it('leaves out the ground between the legs that was taken for cloth', () => {
     const { width, height, data } = shirtWith(-1, 1)
     const isGap = (i: number) => Math.abs((i % width) - 150) < 5 && i > 265 * width
     const labels = data.map((value, i) => (value === 1 || isGap(i) ? LABEL.top : LABEL.ground))
-    const worn = wornShapeOf({ width, height, labels }, wearer)
+    const worn = wornShapeOf({ width, height, labels, isWaistGuessed: false }, wearer)
     expect(worn?.mask.data.lastIndexOf(1)).toBeLessThan(270 * width)
     expect(worn?.shape.kind).toBe('top')
   })

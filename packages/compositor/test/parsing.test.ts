@@ -72,6 +72,29 @@ describe('parse', () => {
     for (const x of [40, 50, 60, 140, 150, 160]) expect(at(x, 186)).toBe(LABEL.top)
   })
 
+  it('does not take the end of a band of another colour for the waist', async () => {
+    const cream: Colour = [240, 236, 222]
+    const at = await labelsOf((fill) => {
+      fill(64, 68, 136, 178, cream)
+      fill(64, 105, 136, 136, [90, 115, 90])
+      fill(70, 178, 130, HEIGHT, [214, 196, 166])
+    })
+    expect([at(100, 120), at(100, 150), at(100, 172)]).toEqual([LABEL.top, LABEL.top, LABEL.top])
+    expect(at(85, 230)).toBe(LABEL.bottom)
+  })
+
+  it('guesses the waist of clothes of one colour without a line at the hips', async () => {
+    const isGuessed = async (hem: number) => {
+      const { picture, perception } = draw((fill) => {
+        fill(64, 68, 136, HEIGHT, [120, 60, 60])
+        fill(64, hem, 136, hem + 3, [70, 30, 30])
+      })
+      return (await parse(picture, perception)).isWaistGuessed
+    }
+    expect(await isGuessed(173)).toBe(false)
+    expect(await isGuessed(HEIGHT - 3)).toBe(true)
+  })
+
   it('finds the hem of a black top over black trousers in uneven light', async () => {
     const at = await labelsOf((fill) => {
       for (let y = 68; y < HEIGHT; y++) {

@@ -1,6 +1,6 @@
 // Reads a garment photographed on a person: the cloth is what the parsing labels as such, and the
 // landmarks follow from the joints and the cloth's outline.
-import { LABEL, type Parsing } from '../parsing.ts'
+import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { traceOutline } from './outline.ts'
 import { withFilled } from './holes.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
@@ -18,13 +18,19 @@ const DOMINANCE = 1.6
 const LEAST = 0.02
 /** Smaller holes, as a share of the cloth, are errors of the parsing. */
 const LARGEST_ERROR = 0.004
+/** At most so much is visible below the hips where the picture ends there, in lengths of the torso. */
+const HIPS = 0.3
 /** Half the width of a sliver, in pixels of the analysed picture. */
 const SLIVER = 1.2
 
 /** @returns null when too little cloth is visible, or its landmarks cannot be placed */
-export function wornShapeOf(parsing: Parsing, wearer: Wearer): { mask: Mask; shape: Shape } | null {
-  const top = maskOf(parsing, LABEL.top)
-  const bottom = maskOf(parsing, LABEL.bottom)
+export function wornShapeOf(
+  parsing: ParsedClothes,
+  wearer: Wearer,
+): { mask: Mask; shape: Shape } | null {
+  const isTop = parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)
+  const top = maskOf(parsing, isTop ? [LABEL.top, LABEL.bottom] : [LABEL.top])
+  const bottom = maskOf(parsing, isTop ? [] : [LABEL.bottom])
   // What the picture cuts off is not what it shows for sale.
   const factor = reachesEnd(bottom) ? DOMINANCE * 3 : DOMINANCE
   const lower = area(bottom) > area(top) * factor
@@ -34,8 +40,14 @@ export function wornShapeOf(parsing: Parsing, wearer: Wearer): { mask: Mask; sha
   return shape && { mask, shape }
 }
 
-const maskOf = (parsing: Parsing, label: number): Mask =>
-  maskWhere(parsing, (i) => parsing.labels[i] === label)
+const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
+  maskWhere(parsing, (i) => labels.includes(parsing.labels[i]!))
+
+/** Whether the picture shows next to nothing below the hips. */
+function endsAtHips(height: number, { centre, left, right }: Wearer): boolean {
+  const hips = (left.hip.y + right.hip.y) / 2
+  return height - hips < HIPS * (hips - centre.y)
+}
 
 /** Whether the picture cuts the garment off at its lower edge. */
 const reachesEnd = ({ width, height, data }: Mask): boolean =>

@@ -20,6 +20,8 @@ export interface Colours {
   /** Of a bag or the like; null as long as none is known. */
   item: ColourCosts | null
   waist: Waist
+  /** Whether the clothes have one colour and no hem at the hips. */
+  isWaistGuessed: boolean
   /** A dress or an overall: everything is `top`. */
   onePiece: boolean
   /** How far the top reaches on each arm, and the lower garment or the dress on each leg. */
@@ -76,7 +78,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   const litSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), SKIN_PARTS, SKIN_SLACK)
   const skin = withShade(litSkin)
   const bare = (i: number) => skin[indices[i]!]! < BARE
-  const { waist, onePiece } = outfit(evidence, skin)
+  const { waist, isWaistGuessed, onePiece } = outfit(evidence, skin)
   const seeds = (test: (i: number) => boolean) =>
     pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
   const cloth = (test: (i: number) => boolean) => {
@@ -109,12 +111,15 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     bottom: colourCosts(lab, bottom, CLOTH_PARTS, CLOTH_SLACK),
     item: null,
     waist,
+    isWaistGuessed,
     onePiece,
   })
 }
 
 /** The share of that part that has to be bare for a dress. */
 const BARE_LEGS = 0.5
+/** A picture that shows less of the thighs ends at the hips. */
+const AT_HIPS = 0.25
 
 /**
  * Clothes of one colour are a dress when the legs are bare below them. Otherwise they may as well be
@@ -122,7 +127,7 @@ const BARE_LEGS = 0.5
  */
 function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   const waist = findWaist(lab, person, frame, indices, skin)
-  if (waist.gain >= SAME_CLOTH) return { waist, onePiece: false }
+  if (waist.gain >= SAME_CLOTH) return { waist, isWaistGuessed: false, onePiece: false }
   const onLegs = pixelsWhere(
     lab.L.length,
     (i) =>
@@ -135,8 +140,11 @@ function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   const bare = legs.filter((i) => skin[indices[i]!]! < LOWEST_LEG.bare)
   const onePiece = bare.length > BARE_LEGS * legs.length
   const line = findHemline(lab, frame)
+  // Where the picture ends at the hips, a higher line is a pattern of the top.
+  const isHem = line.strength > CLEAR_LINE && (line.down > USUAL_WAIST || lowest > AT_HIPS)
   return {
-    waist: { ...waist, down: line.strength > CLEAR_LINE ? line.down : USUAL_WAIST },
+    waist: { ...waist, down: isHem ? line.down : USUAL_WAIST },
+    isWaistGuessed: !isHem,
     onePiece,
   }
 }

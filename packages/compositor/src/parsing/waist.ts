@@ -30,6 +30,9 @@ export const BARE = 4.5
 const PERSON = 0.7
 /** Fewer pixels above or below a line prove nothing. */
 const LEAST_PIXELS = 20
+/** So many rows have a colour, and differ less than this from another's in Oklab with doubled tint. By experiment. */
+const BAND_ROWS = 2
+const ALIKE = 0.06
 /** The variance of one cloth under even light, in Oklab with doubled tint. By experiment. */
 const NOISE = 0.0015
 
@@ -67,15 +70,23 @@ function rows(lab: Lab, person: Plane, frame: Frame, test: (i: number) => boolea
   return sums
 }
 
-/** The split that explains the colours best by two normal distributions. */
+/** The split that explains the colours best by two normal distributions, below all bands of a sweater. */
 function bestSplit(rows: Sums[]): Waist {
   const total = rows.reduce(plus, [0, 0, 0, 0, 0, 0, 0])
   let above: Sums = [0, 0, 0, 0, 0, 0, 0]
-  let best: Waist = { down: USUAL, gain: 0 }
+  const none: Waist = { down: USUAL, gain: 0 }
+  let best = none
   for (const [k, row] of rows.entries()) {
     const down = FROM + k * STEP
     const below = minus(total, above)
-    if (down >= HIGHEST && down <= LOWEST && above[0] > LEAST_PIXELS && below[0] > LEAST_PIXELS) {
+    if (isBelowBand(rows, k)) {
+      best = none
+    } else if (
+      down >= HIGHEST &&
+      down <= LOWEST &&
+      above[0] > LEAST_PIXELS &&
+      below[0] > LEAST_PIXELS
+    ) {
       const gain = spread(total) - spread(above, below)
       if (gain * likely(down) > best.gain) best = { down, gain: gain * likely(down) }
     }
@@ -83,6 +94,23 @@ function bestSplit(rows: Sums[]): Waist {
   }
   return best
 }
+
+/** Whether the rows from `k` on continue cloth that begins above a single band of another colour, as on a sweater. */
+function isBelowBand(rows: Sums[], k: number): boolean {
+  const cloth = rows.slice(k, k + BAND_ROWS).reduce(plus)
+  const runs: { alike: boolean; length: number }[] = []
+  for (const row of rows.slice(0, k)) {
+    const alike = distance(row, cloth) < ALIKE
+    const last = runs.at(-1)
+    if (last?.alike === alike) last.length++
+    else runs.push({ alike, length: 1 })
+  }
+  const [above, band, below] = runs.filter(({ length }) => length >= BAND_ROWS)
+  return above?.alike === true && band?.alike === false && below?.alike !== false
+}
+
+const distance = (p: Sums, q: Sums) =>
+  Math.hypot(...[1, 3, 5].map((c) => p[c]! / Math.max(1, p[0]) - q[c]! / Math.max(1, q[0])))
 
 /** Waists are rarer high on the chest or low on the thighs than colours are that change there. */
 const likely = (down: number) =>
