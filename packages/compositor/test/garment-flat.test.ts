@@ -7,6 +7,7 @@ import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
+import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat } from '../src/garment/read.ts'
 import { wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
@@ -590,6 +591,27 @@ describe('wornUpperOf', () => {
     }
     expect(heightOf(265)).toBe(265)
     expect(heightOf(400)).toBe(200)
+  })
+
+  it('paints cloth over a hand before the front', async () => {
+    const { width, height, data } = shirtWith(-1, 1)
+    const isHand = (i: number) => Math.hypot((i % width) - 130, Math.floor(i / width) - 210) < 12
+    const labels = data.map((value, i) =>
+      isHand(i) ? LABEL.skin : value === 1 ? LABEL.top : LABEL.ground,
+    )
+    const parsing = { width, height, labels, isWaistGuessed: false }
+    const withHand = { ...wearer, left: { ...wearer.left, wrist: joint(125, 205) } }
+    const { mask, hands } = wornShapeOf(parsing, withHand)!
+    const hand = 210 * width + 130
+    expect([mask.data[hand], hands?.data[hand]]).toEqual([1, 1])
+    expect(wornShapeOf(parsing, wearer)?.hands).toBeNull()
+
+    const picture = { width, height, data: new Uint8ClampedArray(width * height * 4) }
+    for (let i = 0; i < labels.length; i++) {
+      picture.data.set(isHand(i) ? [224, 176, 148, 255] : [30, 60, 140, 255], i * 4)
+    }
+    await paintCloth(picture, picture, mask, hands!)
+    expect([...picture.data.subarray(hand * 4, hand * 4 + 3)]).toEqual([30, 60, 140])
   })
 
   it('leaves out the ground between the legs that was taken for cloth', () => {

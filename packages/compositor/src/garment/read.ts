@@ -9,6 +9,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
+import { paintCloth } from './hands.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
@@ -37,7 +38,10 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   const wearer = wearerIn(perception)
   if (!wearer) return readFlat(picture, shrunk)
   const found = wornShapeOf(await parse(small, perception), wearer)
-  return found && finished(found.shape, found.mask, small, picture)
+  if (!found) return null
+  const { shape, mask, hands } = found
+  if (hands) await paintCloth(picture, small, mask, hands)
+  return finished(shape, mask, small, picture)
 }
 
 /** The models and the parsing know no transparency. */

@@ -2,6 +2,7 @@
 // landmarks follow from the joints and the cloth's outline.
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { traceOutline } from './outline.ts'
+import { handsBefore } from './hands.ts'
 import { withFilled } from './holes.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
@@ -23,11 +24,15 @@ const HIPS = 0.3
 /** Half the width of a sliver, in pixels of the analysed picture. */
 const SLIVER = 1.2
 
+interface Worn {
+  /** The cloth, with the hands before it. */
+  mask: Mask
+  shape: Shape
+  hands: Mask | null
+}
+
 /** @returns null when too little cloth is visible, or its landmarks cannot be placed */
-export function wornShapeOf(
-  parsing: ParsedClothes,
-  wearer: Wearer,
-): { mask: Mask; shape: Shape } | null {
+export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null {
   const isTop = parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)
   const top = maskOf(parsing, isTop ? [LABEL.top, LABEL.bottom] : [LABEL.top])
   const bottom = maskOf(parsing, isTop ? [] : [LABEL.bottom])
@@ -36,8 +41,15 @@ export function wornShapeOf(
   const lower = area(bottom) > area(top) * factor
   const mask = withoutTassels(solid(lower ? bottom : top))
   if (area(mask) < mask.data.length * LEAST) return null
-  const shape = lower ? wornLowerOf(mask) : wornUpperOf(mask, wearer)
-  return shape && { mask, shape }
+  if (lower) {
+    const shape = wornLowerOf(mask)
+    return shape && { mask, shape, hands: null }
+  }
+  const shape = wornUpperOf(mask, wearer)
+  const hands = shape && handsBefore(parsing, wearer, shape, mask)
+  if (!hands) return shape && { mask, shape, hands }
+  const whole = maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1)
+  return { mask: whole, shape: wornUpperOf(whole, wearer) ?? shape, hands }
 }
 
 const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>

@@ -1,0 +1,88 @@
+// Hands and forearms before the front of a worn garment, such as a hand in a pocket: cloth is painted over them.
+import type { UpperSide } from '../garment.ts'
+import { distance } from '../lines.ts'
+import { LABEL, type Parsing } from '../parsing.ts'
+import { pauseInRows } from '../pause.ts'
+import { createPlane, sample } from '../plane.ts'
+import { lerp, type Raster } from '../raster.ts'
+import { membrane } from '../uncover/membrane.ts'
+import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
+import { paint, regions } from './regions.ts'
+import type { UpperShape } from './upper.ts'
+import type { Wearer } from './wearer.ts'
+
+/** How near to a wrist skin is a hand's, in half widths of the shoulders. */
+const REACH = 0.5
+/** Larger than this share of the cloth, too much of it would be painted. */
+const LARGEST = 0.12
+/** How far the shadow of a hand reaches, and from where on the cloth around it has its own colours, in pixels. */
+const SHADOW = 2
+const CLEAN = 4
+
+/** @returns the hands between the sides of the cloth; null when there are none, or they hide too much */
+export function handsBefore(
+  { width, height, labels }: Parsing,
+  { left, right, half }: Wearer,
+  shape: UpperShape,
+  cloth: Mask,
+): Mask | null {
+  const isInside = (i: number) => {
+    const [x, y] = [i % width, Math.floor(i / width)]
+    const [from, to] = [sideAt(shape.left, y), sideAt(shape.right, y)]
+    return from !== null && to !== null && x > from && x < to
+  }
+  const skin = maskWhere({ width, height }, (i) => labels[i] === LABEL.skin && isInside(i))
+  const hands = maskWhere(skin, () => false)
+  const isHand = (i: number) => {
+    const point = { x: i % width, y: Math.floor(i / width) }
+    return [left, right].some(({ wrist }) => distance(wrist, point) < REACH * half)
+  }
+  for (const pixels of regions(skin, 1)) if (pixels.some(isHand)) paint(hands, pixels, 1)
+  const share = area(hands) / area(cloth)
+  if (share === 0 || share > LARGEST) return null
+  const depth = distanceTo(hands, 1)
+  return maskWhere(hands, (i) => depth[i]! <= SHADOW && isInside(i))
+}
+
+/** The x of a side at a height; null above the armpit and below the hem. */
+function sideAt({ side }: UpperSide, y: number): number | null {
+  const next = side.findIndex((point) => point.y > y)
+  if (next <= 0) return null
+  const [from, to] = [side[next - 1]!, side[next]!]
+  return lerp(from.x, to.x, (y - from.y) / (to.y - from.y))
+}
+
+/** Paints the colours of the cloth around over the hands, in both sizes of the picture, in place. */
+export async function paintCloth(
+  picture: Raster,
+  small: Raster,
+  cloth: Mask,
+  hands: Mask,
+): Promise<void> {
+  const { width, height } = hands
+  const depth = distanceTo(hands, 1)
+  const planes = [0, 1, 2].map((c) => {
+    const plane = createPlane(width, height)
+    for (let i = 0; i < depth.length; i++) plane.data[i] = small.data[i * 4 + c]!
+    return plane
+  })
+  await membrane({
+    width,
+    height,
+    planes: planes.map(({ data }) => data),
+    known: cloth.data.map((value, i) => (value === 1 && depth[i]! > CLEAN ? 1 : 0)),
+    domain: cloth.data.map((value, i) => (value === 1 || hands.data[i] === 1 ? 1 : 0)),
+  })
+  for (const raster of new Set([picture, small])) {
+    const scale = width / raster.width
+    for (let y = 0, at = 0; y < raster.height; y++) {
+      await pauseInRows(y, raster)
+      for (let x = 0; x < raster.width; x++, at += 4) {
+        const [sx, sy] = [(x + 0.5) * scale, (y + 0.5) * scale]
+        const near = Math.floor(sy) * width + Math.min(width - 1, Math.floor(sx))
+        if (hands.data[near] !== 1) continue
+        for (const [c, plane] of planes.entries()) raster.data[at + c] = sample(plane, sx, sy)
+      }
+    }
+  }
+}
