@@ -21,6 +21,15 @@ export interface SessionUser {
   deleteAfter: Date | null
 }
 
+/** The errors and values of a form that is shown again. */
+export interface FormState {
+  /** Messages by field name; the key '' is for an error of the whole form. */
+  errors?: Record<string, string> | undefined
+  /** A page of the organisation that resolves the error of the whole form. */
+  link?: { to: string; label: string } | undefined
+  values?: Record<string, string> | undefined
+}
+
 export interface ConsoleApp {
   Bindings: Env
   Variables: {
@@ -30,6 +39,8 @@ export interface ConsoleApp {
     memberships: Membership[]
     /** The mode whose data the pages show. */
     mode: Mode
+    /** What the form of the page shows again. */
+    form: FormState | undefined
   }
 }
 

@@ -4,7 +4,7 @@ import type { JobErrorCode } from '../domain/job.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
 import type { Rejected, Rejection } from '../credits/rpc.ts'
-import type { FormState } from './forms.ts'
+import type { FormState } from './console-context.ts'
 
 const imageMessages = (image: string) => ({
   unreachable: `The ${image} could not be fetched. Check that its URL is public and responds within 10 seconds.`,

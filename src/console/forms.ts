@@ -2,29 +2,24 @@
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
-import type { ConsoleContext } from './console-context.ts'
+import type { ConsoleContext, FormState } from './console-context.ts'
 import { MAX_MONTHLY_CREDITS } from '../domain/credit-limit.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { isId, type Prefix } from '../platform/ids.ts'
 import { isFreeEmail } from '../organisations/email-address.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/auth.ts'
 
-/** Error messages by field name; the key '' is for errors of the whole form. */
-export type FieldErrors = Record<string, string>
+export type FormPage = (c: ConsoleContext) => Response | Promise<Response>
 
-/** The errors and values of a form that is shown again. */
-export interface FormState {
-  errors?: FieldErrors | undefined
-  /** A page of the organisation that resolves the error of the whole form. */
-  link?: { to: string; label: string } | undefined
-  values?: Record<string, string> | undefined
+/** The page of a form, which shows this state. */
+export function pageWith(c: ConsoleContext, page: FormPage, state: FormState) {
+  c.set('form', state)
+  return page(c)
 }
-
-export type FormPage = (c: ConsoleContext, state: FormState) => Response | Promise<Response>
 
 /** What a handler throws to respond with the page of its form. */
 export const rejection = async (c: ConsoleContext, page: FormPage, state: FormState) =>
-  new HTTPException(422, { res: await page(c, state) })
+  new HTTPException(422, { res: await pageWith(c, page, state) })
 
 /**
  * Parses and validates a posted form.
@@ -34,7 +29,7 @@ export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>, page:
   const body = await c.req.parseBody()
   const result = schema.safeParse(body)
   if (result.success) return result.data
-  const errors: FieldErrors = {}
+  const errors: Record<string, string> = {}
   for (const { path, message } of result.error.issues) errors[path.join('.')] ??= message
   throw await rejection(c, page, { errors, values: textsOf(body) })
 }

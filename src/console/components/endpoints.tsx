@@ -183,7 +183,7 @@ export const TestEvent = ({ endpoints }: { endpoints: EndpointRow[] }) => {
             Runs a free test job and sends its event only to{' '}
             {choices.length === 1 ? `“${only.name}”` : 'the endpoint that you choose'}.
           </p>
-          <PostForm to="/settings/webhooks/test" fields={{ nonce: crypto.randomUUID() }}>
+          <PostForm to="/settings/webhooks/test" state={{}} fields={{ nonce: crypto.randomUUID() }}>
             {choices.length === 1 ? (
               <input type="hidden" name="endpoint" value={only.id} />
             ) : (

@@ -1,24 +1,22 @@
 // Forms, fields and buttons. The error of a field is next to it and is part of its description for
 // screen readers.
 import { createContext, useContext, type Child } from 'hono/jsx'
-import type { FormState } from '../forms.ts'
+import type { FormState } from '../console-context.ts'
 import { Link, OrganisationPath, Notice } from './text.tsx'
+
+/** The form that the page shows again: the path it was posted to, and its state. */
+export const PostedForm = createContext<{ path: string; state: FormState }>({ path: '', state: {} })
 
 const FormStateContext = createContext<FormState>({})
 
-/** The errors and values of the form around a field. @param own the state instead */
-export const useFormState = (own?: FormState): FormState => {
-  const around = useContext(FormStateContext)
-  return own ?? around
-}
+/** The errors and values of the form around a field. */
+export const useFormState = (): FormState => useContext(FormStateContext)
 
 export interface FieldProps {
   name: string
   /** Set where several forms of a page have a field with the same name. */
   id?: string
   label: string
-  /** Instead of that of the form around it. */
-  state?: FormState | undefined
   type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'date'
   hint?: Child
   value?: string | undefined
@@ -33,8 +31,8 @@ export interface FieldProps {
 }
 
 export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps) => {
-  const { id = name, value, required = true, autofocus, state: own, ...attributes } = rest
-  const state = useFormState(own)
+  const { id = name, value, required = true, autofocus, ...attributes } = rest
+  const state = useFormState()
   const error = state.errors?.[name]
   const hintId = hint ? `${id}-hint` : undefined
   const errorId = error ? `${id}-error` : undefined
@@ -121,30 +119,6 @@ export const FilterSelect = ({ options, ...rest }: SelectProps) => (
   <Select options={[['', 'All'], ...options]} data-submit-on-change {...rest} />
 )
 
-interface Renaming {
-  current: string
-  /** The id of the field. */
-  id: string
-  label: string
-  /** The text of the button of the form. */
-  submit: string
-  /** Of the form if it was rejected. */
-  state?: FormState | undefined
-}
-
-/** A button that opens the form of a new name. */
-export const RenameForm = ({ current, id, label, submit, state, ...to }: Renaming & Target) => (
-  <details class="confirm plain" open={state !== undefined || undefined}>
-    <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
-      Rename
-    </summary>
-    <PostForm {...to} state={state ?? {}}>
-      <Field id={id} name="name" label={label} value={current} maxlength={100} autocomplete="off" />
-      <Button aria-label={`${submit} ${current}`}>{submit}</Button>
-    </PostForm>
-  </details>
-)
-
 /** @param of the name of a field whose error it shows; by default, that of the whole form */
 export const FormError = ({ state, of = '' }: { state?: FormState | undefined; of?: string }) => {
   const message = state?.errors?.[of]
@@ -170,17 +144,31 @@ export const Button = ({ kind, ...attributes }: ButtonProps) => (
 )
 
 /** Where a form is sent: to an action of the organisation, such as `/jobs/…/cancel`, or to a path. */
-type Target = { to: string; action?: never } | { action: string; to?: never }
+type Target = ({ to: string; action?: never } | { action: string; to?: never }) & {
+  /** Instead of what was posted to this address. Empty where the page shows the errors elsewhere. */
+  state?: FormState | undefined
+}
+
+interface OptionalTarget {
+  to?: string | undefined
+  action?: string | undefined
+  state?: FormState | undefined
+}
+
+/** The address of a form, and what it shows again after it was posted. */
+function useForm({ to, action, state }: OptionalTarget) {
+  const address = action ?? useContext(OrganisationPath) + to
+  const posted = useContext(PostedForm)
+  const isPosted = address.replace(/\?.*/, '') === posted.path
+  return { address, state: state ?? (isPosted ? posted.state : {}) }
+}
 
 interface PostFormAttributes {
   /** The values of hidden fields, by name. Those without a value are left out. */
   fields?: Record<string, string | null | undefined>
-  /** Shown in the form and its fields. The server validates such a form, not the browser. */
-  state?: FormState
   id?: string
   class?: string
   target?: '_blank'
-  novalidate?: boolean
   hidden?: boolean
   /**
    * For scripts. `data-run`: console.js sends the form and shows the job below it. `data-download`: the response is a
@@ -190,24 +178,19 @@ interface PostFormAttributes {
   children?: Child
 }
 
+/** A form whose fields and errors are those that were posted. The server validates it, not the browser. */
 export const PostForm = ({
   to,
   action,
+  state: own,
   fields = {},
-  state,
   children,
   ...attributes
 }: PostFormAttributes & Target) => {
-  const organisationPath = useContext(OrganisationPath)
-  const novalidate = attributes.novalidate ?? (state !== undefined || undefined)
+  const { address, state } = useForm({ to, action, state: own })
   return (
-    <FormStateContext.Provider value={state ?? {}}>
-      <form
-        method="post"
-        action={action ?? organisationPath + to}
-        {...attributes}
-        novalidate={novalidate}
-      >
+    <FormStateContext.Provider value={state}>
+      <form method="post" action={address} {...attributes} novalidate>
         <FormError state={state} />
         {Object.entries(fields).map(
           ([name, value]) => value != null && <input type="hidden" name={name} value={value} />,
@@ -217,6 +200,24 @@ export const PostForm = ({
     </FormStateContext.Provider>
   )
 }
+
+type FoldedFormProps = Target & {
+  /** The text of the button. */
+  label: string
+  /** The object of the form, added to the button's accessible name. */
+  on?: string
+  children?: Child
+}
+
+/** A button that opens a form. A rejected form is open. */
+export const FoldedForm = ({ label, on, children, ...form }: FoldedFormProps) => (
+  <details class="confirm plain" open={useForm(form).state.errors ? true : undefined}>
+    <summary role="button" class="secondary" aria-label={on && `${label} ${on}`}>
+      {label}
+    </summary>
+    <PostForm {...form}>{children}</PostForm>
+  </details>
+)
 
 type Action = Target &
   Pick<PostFormAttributes, 'fields'> &
@@ -233,7 +234,7 @@ type Action = Target &
 export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...form }: Action) => {
   const name = on && `${label} ${on}`
   const button = (
-    <PostForm {...form} class="action">
+    <PostForm {...form} state={{}} class="action">
       {confirm && <p>{confirm}</p>}
       <Button kind={kind} aria-label={name}>
         {label}

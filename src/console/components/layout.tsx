@@ -5,11 +5,10 @@ import type { CreditStatus } from '../../credits/rpc.ts'
 import { MODES } from '../../domain/job.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { takeNotice } from '../form-notices.ts'
-import type { FormState } from '../forms.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { themeOf } from '../cookies.ts'
-import { ActionForm } from './form.tsx'
+import { ActionForm, PostedForm } from './form.tsx'
 import { Link, OrganisationPath, Notice, Timestamp } from './text.tsx'
 import { Switch, TestBand } from './mode-switch.tsx'
 import {
@@ -25,8 +24,7 @@ export type Anchor = [href: string, text: string]
 export interface PageOptions {
   c: ConsoleContext
   title: string
-  /** The form of the page. The status is 422 when it has errors. */
-  state?: FormState
+  /** By default 200, or 422 for a form with errors. */
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 | undefined
   /** A script of this page, in addition to console.js. */
   script?: `/static/${string}.js` | undefined
@@ -150,7 +148,9 @@ export const memberFragment = (c: ConsoleContext, content: Child) =>
   c.html(<OrganisationPath.Provider value={pathOf(c, '')}>{content}</OrganisationPath.Provider>)
 
 function render(page: PageOptions, body: Child) {
-  const { c, title, state, status = state?.errors ? 422 : 200, script, refreshSeconds } = page
+  const { c, title, script, refreshSeconds } = page
+  const state = c.var.form ?? {}
+  const { status = state.errors ? 422 : 200 } = page
   const theme = themeOf(c)
   const document = (
     <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
@@ -170,7 +170,7 @@ function render(page: PageOptions, body: Child) {
           </noscript>
         )}
       </head>
-      {body}
+      <PostedForm.Provider value={{ path: c.req.path, state }}>{body}</PostedForm.Provider>
     </html>
   )
   return c.html(html`<!doctype html>${document}`, status)

@@ -13,12 +13,11 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import type { Role } from '../../jobs/processing/fetch-image.ts'
 import { previewUrl } from '../playground-pictures.ts'
-import type { FormState } from '../forms.ts'
 import { Button, Field, PostForm, Select, useFormState } from './form.tsx'
 import { ModeField } from './radio-cards.tsx'
 import { Link, formatCount, Notice, ModeBadge, StatusBadge, Timestamp } from './text.tsx'
 import { isId } from '../../platform/ids.ts'
-import { pathOf, type ConsoleContext } from '../console-context.ts'
+import { pathOf, type ConsoleContext, type FormState } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 
 /** @param credits null if their status is unknown */

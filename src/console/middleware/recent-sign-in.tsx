@@ -7,7 +7,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { logError } from '../../platform/log.ts'
 import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
-import { textsOf, type FormState } from '../forms.ts'
+import { textsOf } from '../forms.ts'
 import { memberPage } from '../components/layout.tsx'
 import { PasskeyInput } from '../components/credential-fields.tsx'
 import { returnTo } from '../return-to.ts'
@@ -45,7 +45,7 @@ export const requireRecentSignInIf = (
     isSensitive(await c.req.parseBody()) ? requireRecentSignIn(c, next) : next(),
   )
 
-async function confirmPage(c: ConsoleContext, state: FormState = {}) {
+async function confirmPage(c: ConsoleContext) {
   const fields = Object.entries(textsOf(await c.req.parseBody())).filter(
     ([name]) => !name.startsWith(CONFIRMATION_PREFIX),
   )
@@ -57,7 +57,7 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
     {
       c,
       title,
-      status: state.errors ? 422 : 403,
+      status: c.var.form ? 422 : 403,
       script: hasPasskey ? '/static/passkeys.js' : undefined,
     },
     <>
@@ -70,11 +70,10 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
         <PostForm
           action={c.req.path}
           fields={Object.fromEntries(fields)}
-          state={state}
           data-passkey={hasPasskey ? 'get' : undefined}
           data-options="/console/account/passkeys/confirmation-options"
         >
-          <FormError state={state} of={`${CONFIRMATION_PREFIX}passkey`} />
+          <FormError state={c.var.form} of={`${CONFIRMATION_PREFIX}passkey`} />
           <IdentityFields
             user={user}
             label={`Password of ${user.email}`}

@@ -13,7 +13,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { exportResponse } from '../downloads.ts'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { Notice, Timestamp, Link } from '../components/text.tsx'
-import { textIn, type FormState } from '../forms.ts'
+import { textIn } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { endSession, findSessionUser, requireSession } from '../middleware/session.ts'
@@ -69,13 +69,12 @@ export const accountData = createApp()
     return redirectWithNotice(c, '/console/account', 'email_changed')
   })
 
-async function deletePage(c: ConsoleContext, state: FormState = {}) {
+async function deletePage(c: ConsoleContext) {
   const { blockedBy, deletedWithAccount, left } = await accountDeletionPlan(c.env, c.var.user.id)
   return cardPage(
     {
       c,
       title: 'Delete your account',
-      state,
       aside: [['/console/account', 'Back to your account']],
     },
     blockedBy.length > 0 ? (
@@ -103,7 +102,7 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
           </Notice>
         )}
         {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
-        <PostForm action="/console/account/delete" state={state}>
+        <PostForm action="/console/account/delete">
           <IdentityFields user={c.var.user} label="Your password" />
           <Button kind="danger">Delete my account</Button>
         </PostForm>

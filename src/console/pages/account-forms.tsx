@@ -19,7 +19,15 @@ import { changeName } from '../../users/users.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { confirmIdentity } from '../confirm-identity.tsx'
-import { currentPassword, displayName, name, newPassword, workEmail, readForm } from '../forms.ts'
+import {
+  currentPassword,
+  displayName,
+  name,
+  newPassword,
+  pageWith,
+  workEmail,
+  readForm,
+} from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { startSession } from '../middleware/session.ts'
 import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
@@ -69,15 +77,17 @@ const passkeys = createApp()
       : 'expired'
     if (result !== 'added') {
       const errors = { credential: PASSKEY_PROBLEMS[result] }
-      return accountPage(c, { errors, values: { passkey_name: passkeyName } })
+      return pageWith(c, accountPage, { errors, values: { passkey_name: passkeyName } })
     }
     sendSecurityEmail(c, c.var.user.email, 'passkey_added')
     return showTab(c, 'security', 'passkey_added')
   })
   .post('/:passkeyId/rename', async (c) => {
-    const form = await readForm(c, z.object({ name }), (_, { errors }) =>
-      accountPage(c, { errors: { credential: errors?.['name'] ?? '' } }),
-    )
+    const page = () => {
+      const problem = c.var.form?.errors?.['name'] ?? ''
+      return pageWith(c, accountPage, { errors: { credential: problem } })
+    }
+    const form = await readForm(c, z.object({ name }), page)
     const passkeyId = c.req.param('passkeyId')
     const isRenamed = await renamePasskey({ ...requestOf(c), passkeyId, ...form })
     if (!isRenamed) throw new AppError('not_found')
@@ -110,7 +120,7 @@ export const account = createApp()
     const { email } = c.var.user
     const names = c.var.memberships.map(({ organisation }) => organisation.name)
     const problem = await passwordProblem({ env: c.env, password, email, names })
-    if (problem) return accountPage(c, { errors: { password: problem } })
+    if (problem) return pageWith(c, accountPage, { errors: { password: problem } })
     // The new session counts as recent, so it requires the same proof as a confirmation.
     const method = await confirmIdentity(c, accountPage, { passwordName: 'current' })
     await changePassword({ ...requestOf(c), password })
@@ -124,7 +134,7 @@ export const account = createApp()
     const { email } = await readForm(c, schema, accountPage)
     if (email === c.var.user.email) {
       const errors = { email: 'This is your current email address.' }
-      return accountPage(c, { errors, values: { email } })
+      return pageWith(c, accountPage, { errors, values: { email } })
     }
     await limitMail(c, 'address-change', email)
     await requestEmailChange({ ...requestOf(c), email, baseUrl: baseUrlOf(c) })

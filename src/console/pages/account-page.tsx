@@ -7,28 +7,27 @@ import { readPreferences } from '../../users/notification-preferences.ts'
 import { IdentityFields } from '../confirm-identity.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { NewPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
-import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
+import { ActionForm, Button, Field, FoldedForm, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Section, Table, Tabs } from '../components/section.tsx'
 import { Timestamp, ButtonLink } from '../components/text.tsx'
 import { deviceOf } from '../device.ts'
-import type { FormState } from '../forms.ts'
 
-/** @param state of the form that was rejected; the names of the fields of all forms differ */
-export function accountPage(c: ConsoleContext, state: FormState = {}) {
+export function accountPage(c: ConsoleContext) {
   const { name, email } = c.var.user
   // A rejected form is shown.
-  const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
+  const { errors } = c.var.form ?? {}
+  const isSecurity = errors && !('display_name' in errors || 'email' in errors)
   return memberPage(
-    { c, title: 'Your account', state, script: '/static/passkeys.js' },
+    { c, title: 'Your account', script: '/static/passkeys.js' },
     <>
       <p class="address">{name ? `${name} · ${email}` : email}</p>
       <Tabs
         label="Your account"
         shown={isSecurity ? 'security' : 'profile'}
         tabs={[
-          ['profile', 'Profile', <Profile name={name} state={state} />],
-          ['security', 'Security', <Security c={c} state={state} />],
+          ['profile', 'Profile', <Profile name={name} />],
+          ['security', 'Security', <Security c={c} />],
           ['notifications', 'Notifications', <Notifications c={c} />],
         ]}
       />
@@ -36,10 +35,10 @@ export function accountPage(c: ConsoleContext, state: FormState = {}) {
   )
 }
 
-const Profile = ({ name, state }: { name: string; state: FormState }) => (
+const Profile = ({ name }: { name: string }) => (
   <>
     <Section id="profile-heading" title="Profile" card>
-      <PostForm action="/console/account/name" state={state}>
+      <PostForm action="/console/account/name">
         <Field
           name="display_name"
           label="Name"
@@ -51,21 +50,16 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
         />
         <Button kind="secondary">Save name</Button>
       </PostForm>
-      <details class="confirm plain" open={state.errors?.['email'] ? true : undefined}>
-        <summary role="button" class="secondary">
-          Change email address
-        </summary>
-        <PostForm action="/console/account/email" state={state}>
-          <Field
-            name="email"
-            label="New work email"
-            type="email"
-            autocomplete="email"
-            hint="We send a link to the new address. Nothing changes until you open it."
-          />
-          <Button kind="primary">Send link</Button>
-        </PostForm>
-      </details>
+      <FoldedForm action="/console/account/email" label="Change email address">
+        <Field
+          name="email"
+          label="New work email"
+          type="email"
+          autocomplete="email"
+          hint="We send a link to the new address. Nothing changes until you open it."
+        />
+        <Button kind="primary">Send link</Button>
+      </FoldedForm>
     </Section>
     <Section id="data-heading" title="Your data" card>
       <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>
@@ -83,13 +77,13 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
   </>
 )
 
-const Security = async ({ c, state }: { c: ConsoleContext; state: FormState }) => {
+const Security = async ({ c }: { c: ConsoleContext }) => {
   const { id, hasTwoFactor } = c.var.user
   const [passkeys, sessions] = await Promise.all([listPasskeys(c.env, id), listSessions(c.env, id)])
   return (
     <>
       <Section id="password-heading" title="Password" card>
-        <PostForm action="/console/account/password" state={state}>
+        <PostForm action="/console/account/password">
           <IdentityFields user={c.var.user} label="Current password" passwordName="current" />
           <NewPasswordField
             label="New password"
@@ -126,12 +120,12 @@ const Security = async ({ c, state }: { c: ConsoleContext; state: FormState }) =
           Sign in with your fingerprint, face or PIN, without password and code. A passkey works
           only on this website, so it cannot be phished.
         </p>
-        <FormError state={state} of="credential" />
+        <FormError state={c.var.form} of="credential" />
         {passkeys.length > 0 && <Passkeys passkeys={passkeys} />}
         {passkeys.length >= MAX_PASSKEYS ? (
           <p class="muted">You have the maximum of {MAX_PASSKEYS} passkeys.</p>
         ) : (
-          <NewPasskey device={deviceOf(c.req.header('User-Agent'))} state={state} />
+          <NewPasskey device={deviceOf(c.req.header('User-Agent'))} />
         )}
       </Section>
       <Section id="sessions-heading" title="Sessions" card>
@@ -163,13 +157,22 @@ const Passkeys = ({ passkeys }: { passkeys: PasskeyRow[] }) => (
       <Timestamp at={createdAt} />,
       <Timestamp at={lastUsedAt} />,
       <div class="buttons">
-        <RenameForm
+        <FoldedForm
           action={`/console/account/passkeys/${id}/rename`}
-          current={name}
-          id={`name-${id}`}
-          label="Name"
-          submit="Save"
-        />
+          label="Rename"
+          on={name}
+          state={{}}
+        >
+          <Field
+            id={`name-${id}`}
+            name="name"
+            label="Name"
+            value={name}
+            maxlength={100}
+            autocomplete="off"
+          />
+          <Button aria-label={`Save ${name}`}>Save</Button>
+        </FoldedForm>
         <ActionForm
           action={`/console/account/passkeys/${id}/remove`}
           label="Remove"
@@ -182,7 +185,7 @@ const Passkeys = ({ passkeys }: { passkeys: PasskeyRow[] }) => (
   />
 )
 
-const NewPasskey = ({ device, state }: { device: string; state: FormState }) => (
+const NewPasskey = ({ device }: { device: string }) => (
   <>
     <PostForm
       action="/console/account/passkeys"
@@ -196,7 +199,6 @@ const NewPasskey = ({ device, state }: { device: string; state: FormState }) => 
         maxlength={100}
         autocomplete="off"
         value={device}
-        state={state}
       />
       <PasskeyInput label="Add a passkey" />
     </PostForm>

@@ -14,21 +14,16 @@ import { Timestamp, Notice } from '../components/text.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { Payments } from './billing-payment.tsx'
 import { PlanNotices, PlanSection } from './billing-plan.tsx'
-import { readView, type BillingView, type RejectedForm } from './billing-view.ts'
+import { readView, type BillingView } from './billing-view.ts'
 
-export async function billingPage(
-  c: ConsoleContext,
-  rejected?: RejectedForm,
-  status: 200 | 422 | 503 = rejected ? 422 : 200,
-) {
+export async function billingPage(c: ConsoleContext, status?: 422 | 503) {
   const organisationId = c.var.membership.organisation.id
   const [credits, usage, view] = await Promise.all([
     organisationStub(c.env, organisationId).creditStatus(),
     usageOf({ env: c.env, organisationId, now: Date.now() }),
-    readView(c, rejected),
+    readView(c),
   ])
-  const shown =
-    view.rejected === 'plan' ? 'plan' : view.rejected === 'portal' ? 'payments' : 'credits'
+  const shown = view.stateOf('plan') ? 'plan' : view.stateOf('portal') ? 'payments' : 'credits'
   return memberPage(
     { c, title: 'Billing', status, script: '/static/chart.js', credits: null },
     <>
@@ -123,7 +118,7 @@ const Packs = ({ view }: { view: BillingView }) => {
           const credits = nameOfPack(pack, currency)
           const fields = { pack: String(pack), amount: String(amount), currency }
           return (
-            <PostForm to="/billing/packs" class="card pack" fields={fields}>
+            <PostForm to="/billing/packs" class="card pack" state={{}} fields={fields}>
               <h3>{credits}</h3>
               <p class="price">{money(amount)}</p>
               <p class="muted">{money(amount / pack)} per credit</p>
@@ -148,10 +143,8 @@ const Packs = ({ view }: { view: BillingView }) => {
 
 const AutoReloadForm = ({ view }: { view: BillingView }) => {
   const { currency, money, count, priceOf, autoReload } = view
-  const state = view.stateOf('auto-reload')
-  const isEnabled = state.values
-    ? state.values['enabled'] !== undefined
-    : view.organisation.autoReloadEnabled
+  const values = view.stateOf('auto-reload')?.values
+  const isEnabled = values ? 'enabled' in values : view.organisation.autoReloadEnabled
   return (
     <section id="auto-reload" class="card" aria-labelledby="auto-reload-heading">
       <h2 id="auto-reload-heading">Auto-reload</h2>
@@ -160,7 +153,7 @@ const AutoReloadForm = ({ view }: { view: BillingView }) => {
         most one payment is attempted per hour. After three failed payments in a row, auto-reload is
         turned off and the owners are notified by email.
       </p>
-      <PostForm to="/billing/auto-reload" state={state}>
+      <PostForm to="/billing/auto-reload">
         <div class="field">
           <label class="switch">
             <input type="checkbox" role="switch" name="enabled" checked={isEnabled || undefined} />
@@ -214,7 +207,7 @@ const PaymentMethod = ({ view }: { view: BillingView }) => (
             The payment provider stores the payment method, billing address and tax ID.
           </span>
         </p>
-        <PostForm to="/billing/portal">
+        <PostForm to="/billing/portal" state={{}}>
           <Button kind="secondary">Manage billing details</Button>
         </PostForm>
       </>

@@ -7,20 +7,14 @@ import { isSelfServicePlan, packPriceFor, PLAN_TERMS, type Pack } from '../../bi
 import { readBilling } from '../../billing/billing-account.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { idParameter, type FormState } from '../forms.ts'
-import { scopeOf, type ConsoleContext } from '../console-context.ts'
+import { idParameter } from '../forms.ts'
+import { pathOf, scopeOf, type ConsoleContext } from '../console-context.ts'
 
 export type BillingForm = 'packs' | 'plan' | 'auto-reload' | 'portal'
 
-/** A form that was rejected, and its errors. */
-export interface RejectedForm {
-  form: BillingForm
-  state: FormState
-}
-
 export type BillingView = Awaited<ReturnType<typeof readView>>
 
-export async function readView(c: ConsoleContext, rejected?: RejectedForm) {
+export async function readView(c: ConsoleContext) {
   const { organisation } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
   const beforeId = idParameter('pay').parse(c.req.query('before'))
@@ -41,8 +35,8 @@ export async function readView(c: ConsoleContext, rejected?: RejectedForm) {
     isSetUp: providerFor(c.env, baseUrlOf(c)) !== null,
     /** Why the organisation cannot pay; null when it can. */
     problem: paymentProblem(organisation)?.message ?? null,
-    rejected: rejected?.form,
-    stateOf: (form: BillingForm): FormState => (rejected?.form === form ? rejected.state : {}),
+    stateOf: (form: BillingForm) =>
+      c.req.path === pathOf(c, `/billing/${form}`) ? c.var.form : undefined,
     priceOf: (pack: Pack) => packPriceFor(organisation, negotiated, pack),
     money: (amount: number) => formatMoney(amount, currency),
     count: (credits: number) => formatCredits(credits, currency),

@@ -1,5 +1,4 @@
 // The routes of Billing, which need the permission `billing`: credits, plan, auto-reload and payments.
-import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { buyPack } from '../../billing/buy-pack.ts'
 import { changePlan } from '../../billing/change-plan.ts'
@@ -11,8 +10,14 @@ import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log, logError } from '../../platform/log.ts'
 import { requireRecentSignIn, requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
-import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
-import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
+import {
+  createApp,
+  scopeOf,
+  pathOf,
+  type ConsoleContext,
+  type FormState,
+} from '../console-context.ts'
+import { formStateOf, pageWith, readForm, rejection, textsOf } from '../forms.ts'
 import { billingPage } from './billing-page.tsx'
 import { upgradePage } from './billing-plan.tsx'
 import type { BillingForm } from './billing-view.ts'
@@ -65,12 +70,12 @@ const buyerOf = (c: ConsoleContext) => ({ ...scopeOf(c), baseUrl: baseUrlOf(c) }
 export const billing = createApp()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
-    const order = await readForm(c, BuyPack, () => outdatedForm(c, 'packs'))
+    const order = await readForm(c, BuyPack, outdatedForm)
     const payment = await orFailedForm(c, 'packs', buyPack({ ...buyerOf(c), ...order }))
     return redirectToPayment(c, payment)
   })
   .post('/plan', requireRecentSignIn, async (c) => {
-    const { charge, at, ...order } = await readForm(c, ChangePlan, () => outdatedForm(c, 'plan'))
+    const { charge, at, ...order } = await readForm(c, ChangePlan, outdatedForm)
     const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
     const changing = changePlan({ ...buyerOf(c), ...order, confirmed })
     const change = await orFailedForm(c, 'plan', changing)
@@ -79,9 +84,7 @@ export const billing = createApp()
     return redirectTo(c, '/billing', `plan_${change.kind}`)
   })
   .post('/auto-reload', recentSignInToEnable, async (c) => {
-    const settings = await readForm(c, AutoReload, (_, state) =>
-      billingPage(c, { form: 'auto-reload', state }),
-    )
+    const settings = await readForm(c, AutoReload, billingPage)
     await orFailedForm(c, 'auto-reload', updateAutoReload({ ...scopeOf(c), settings }))
     return redirectTo(c, '/billing', 'auto_reload_saved')
   })
@@ -102,11 +105,10 @@ const redirectToPayment = (c: ConsoleContext, { id, actionUrl }: PaymentRow) =>
   c.redirect(actionUrl ?? pathOf(c, `/billing/payments/${id}`), 303)
 
 /** For a form without visible fields, whose values come from the page. */
-const outdatedForm = (c: ConsoleContext, form: BillingForm) =>
-  billingPage(c, {
-    form,
-    state: { errors: { '': 'The form is not valid. Check the prices and try again.' } },
-  })
+const outdatedForm = (c: ConsoleContext) => {
+  const message = 'The form is not valid. Check the prices and try again.'
+  return pageWith(c, billingPage, { errors: { '': message } })
+}
 
 /** The result of a use case. @throws HTTPException whose response is Billing with the error of the use case */
 async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result: Promise<Result>) {
@@ -116,8 +118,7 @@ async function orFailedForm<Result>(c: ConsoleContext, form: BillingForm, result
     const values = textsOf(await c.req.parseBody())
     const isUnreachable = error instanceof PaymentError && error.code !== 'rejected'
     const state = { values, ...failureOf(c, form, error) }
-    const res = await billingPage(c, { form, state }, isUnreachable ? 503 : 422)
-    throw new HTTPException(422, { res })
+    throw await rejection(c, () => billingPage(c, isUnreachable ? 503 : 422), state)
   }
 }
 

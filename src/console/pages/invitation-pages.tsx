@@ -9,7 +9,7 @@ import {
 } from '../../organisations/invitations.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { findUserByEmail } from '../../users/users.ts'
-import { newPassword, readForm, withQuery, type FormState } from '../forms.ts'
+import { newPassword, pageWith, readForm, withQuery } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { roleWithArticle } from '../components/roles.tsx'
@@ -71,13 +71,12 @@ export const invitations = createApp()
       selectOrganisation(c, joined.organisation.id)
       return c.redirect('/console', 303)
     }
-    const { password } = await readForm(c, z.object({ password: newPassword }), (_, state) =>
-      invitationPage(c, found, state),
-    )
+    const page = () => invitationPage(c, found)
+    const { password } = await readForm(c, z.object({ password: newPassword }), page)
     const { email } = found.invitation
     const names = [found.organisation.name]
     const problem = await passwordProblem({ env: c.env, password, email, names })
-    if (problem) return invitationPage(c, found, { errors: { password: problem } })
+    if (problem) return pageWith(c, page, { errors: { password: problem } })
     const result = await joinWithPassword({
       env: c.env,
       token,
@@ -92,16 +91,12 @@ export const invitations = createApp()
     return c.redirect('/console', 303)
   })
 
-async function invitationPage(
-  c: ConsoleContext,
-  { invitation, organisation }: OpenInvitation,
-  state: FormState = {},
-) {
+async function invitationPage(c: ConsoleContext, { invitation, organisation }: OpenInvitation) {
   const user = await findSessionUser(c)
   const account = user ? undefined : await findUserByEmail(c.env, invitation.email)
   const { path } = c.req
   return cardPage(
-    { c, title: `Join ${organisation.name}`, state },
+    { c, title: `Join ${organisation.name}` },
     <>
       <p>
         You have been invited to join as {roleWithArticle(invitation.role)}. The invitation is for{' '}
@@ -132,7 +127,7 @@ async function invitationPage(
         </>
       )}
       {!user && !account?.emailVerified && (
-        <PostForm action={path} state={state}>
+        <PostForm action={path}>
           <NewPasswordField autofocus />
           <Button>Create account and join</Button>
         </PostForm>

@@ -31,7 +31,7 @@ import { redirectTo } from '../form-notices.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { canRunAgain, JobSection, refreshSecondsOf } from './job-section.tsx'
-import { idIn, withQuery, type FormState } from '../forms.ts'
+import { idIn, pageWith, withQuery } from '../forms.ts'
 
 /** A browser without JavaScript reloads the page at most this often. */
 const MIN_RELOAD_SECONDS = 2
@@ -53,7 +53,7 @@ export const job = createApp()
   .post('/:jobId/run-again', permitted('develop'), async (c) => {
     const row = await readOwnJob(c)
     const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
-    if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, DELETED_IMAGES)
+    if (!nonce.success || !canRunAgain(c, row)) return pageWith(c, jobPage, DELETED_IMAGES)
     const jobId = await submitFromConsole(c, jobPage, {
       mode: row.mode,
       modelImageUrl: row.modelImageUrl ?? '',
@@ -83,7 +83,7 @@ export const job = createApp()
     return redirectTo(c, `/jobs/${id}`)
   })
 
-const DELETED_IMAGES: FormState = {
+const DELETED_IMAGES = {
   errors: { '': 'The images of this job are deleted. Submit a new job with other images.' },
 }
 
@@ -116,8 +116,7 @@ async function readDetails(c: ConsoleContext, jobId: string) {
   return { row, attempts, workspaces, keys, addedEvents: await addedEventsOf(c, row) }
 }
 
-/** @param state the rejection of "Run again" */
-async function jobPage(c: ConsoleContext, state?: FormState) {
+async function jobPage(c: ConsoleContext) {
   const query = JobListQuery.parse(c.req.query())
   const jobId = jobIdIn(c)
   const [details, { newerId, olderId }] = await Promise.all([
@@ -131,7 +130,6 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
       c,
       title: 'Job',
       heading: null,
-      status: state ? 422 : 200,
       refreshSeconds:
         refreshSeconds === null ? undefined : Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
     },
@@ -150,7 +148,8 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
       <h1>
         Job <CopyableId id={row.id} label="job ID" />
       </h1>
-      <FormError state={state} />
+      {/* The rejection of "Run again". */}
+      <FormError state={c.var.form} />
       <JobSection c={c} {...details} />
       <RunAgain c={c} row={row} />
     </>,

@@ -21,7 +21,7 @@ import {
   limitsFrom,
   limitTexts,
 } from '../components/key-limit-fields.tsx'
-import { idIn, name, readForm, resultOf, type FormPage, type FormState } from '../forms.ts'
+import { idIn, name, readForm, resultOf } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -49,23 +49,22 @@ export const apiKey = createApp()
   // The address of a form that was rejected.
   .get('/:keyId/:form', (c) => redirectTo(c, pageOf(c)))
   .post('/:keyId/rename', async (c) => {
-    const named = await readForm(c, z.object({ name }), (_, rename) => keyPage(c, { rename }))
+    const named = await readForm(c, z.object({ name }), keyPage)
     const renamed = await renameApiKey({ ...keyIn(c), ...named })
     return redirectTo(c, pageOf(c), renamed ? 'key_renamed' : 'key_ended')
   })
   // Wider limits let a key that may have leaked do more.
   .post('/:keyId/limits', requireRecentSignIn, async (c) => {
-    const page: FormPage = (_, limits) => keyPage(c, { limits })
-    const limits = limitsFrom(await readForm(c, z.object(limitFields), page))
-    const isSaved = await resultOf(c, page, updateKeyLimits({ ...keyIn(c), limits }))
+    const limits = limitsFrom(await readForm(c, z.object(limitFields), keyPage))
+    const isSaved = await resultOf(c, keyPage, updateKeyLimits({ ...keyIn(c), limits }))
     return redirectTo(c, pageOf(c), isSaved ? 'key_limits_saved' : 'key_ended')
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
     const { mode } = await readApiKey(keyIn(c))
-    const page: FormPage = (_, roll) => keyPage(c, { roll })
-    const { overlap, id } = await readForm(c, Roll, page)
-    const rolled = await resultOf(c, page, rollApiKey({ ...keyIn(c), overlapHours: overlap, id }))
+    const { overlap, id } = await readForm(c, Roll, keyPage)
+    const rolling = rollApiKey({ ...keyIn(c), overlapHours: overlap, id })
+    const rolled = await resultOf(c, keyPage, rolling)
     if (!rolled) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     const replaced = await readApiKey(keyIn(c))
     return newKeyPage(c, { key: rolled.key, mode, replaced })
@@ -115,23 +114,13 @@ export const KeyText = ({ of: key }: { of: Pick<ListedApiKey, 'mode' | 'lastFour
   <code class="key-text">{`svc_${key.mode}_sk_…${key.lastFour}`}</code>
 )
 
-/** @param states of the form that was rejected, by its name */
-async function keyPage(
-  c: ConsoleContext,
-  states: { rename?: FormState; limits?: FormState; roll?: FormState } = {},
-) {
-  const { rename = {}, limits = {}, roll = {} } = states
+async function keyPage(c: ConsoleContext) {
   const [key, workspaces] = await Promise.all([readApiKey(keyIn(c)), listWorkspaces(scopeOf(c))])
   const use = await readCreditUse(scopeOf(c), [key])
   const active = isActive(key)
   const page = pageOf(c)
   return memberPage(
-    {
-      c,
-      title: key.name,
-      above: { '/settings/api-keys': 'API keys' },
-      status: Object.keys(states).length > 0 ? 422 : 200,
-    },
+    { c, title: key.name, above: { '/settings/api-keys': 'API keys' } },
     <>
       {detailList({
         Status: (
@@ -159,19 +148,18 @@ async function keyPage(
       {mayInAllWorkspaces(c, 'develop') && active && (
         <>
           <Section id="rename" title="Rename" card>
-            <PostForm to={`${page}/rename`} state={rename}>
+            <PostForm to={`${page}/rename`}>
               <Field name="name" label="Name" value={key.name} maxlength={100} />
               <Button kind="secondary">Rename</Button>
             </PostForm>
           </Section>
           <Section id="limits" title="Limits" card>
-            <PostForm to={`${page}/limits`} state={limits}>
+            <PostForm to={`${page}/limits`}>
               {keyLimitFields(workspaces, key)}
               <Button kind="secondary">Save limits</Button>
             </PostForm>
           </Section>
-          {c.var.membership.organisation.deleteAfter === null &&
-            rollForm(key, `${page}/roll`, roll)}
+          {c.var.membership.organisation.deleteAfter === null && rollForm(key, `${page}/roll`)}
           <Section id="revoke" title="Revoke" card>
             <p>Requests with this key will be rejected immediately. You cannot undo this.</p>
             <ActionForm
@@ -187,7 +175,7 @@ async function keyPage(
   )
 }
 
-const rollForm = ({ name: label, revokedAt }: ListedApiKey, to: string, state: FormState) => (
+const rollForm = ({ name: label, revokedAt }: ListedApiKey, to: string) => (
   <Section id="roll" title="Replace" card>
     <p>
       Creates a new key with the name “{label}”. The old key continues to work for the time that you
@@ -199,7 +187,7 @@ const rollForm = ({ name: label, revokedAt }: ListedApiKey, to: string, state: F
         </>
       )}
     </p>
-    <PostForm to={to} state={state} fields={{ id: newId('key') }}>
+    <PostForm to={to} fields={{ id: newId('key') }}>
       <Select
         name="overlap"
         label="The old key stops working"

@@ -13,7 +13,7 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import { MODES, type Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
-import { name, readForm, resultOf, type FormState } from '../forms.ts'
+import { name, readForm, resultOf } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { ModeField } from '../components/radio-cards.tsx'
 import {
@@ -74,7 +74,7 @@ export const keys = createApp()
   })
   .route('/', apiKey)
 
-async function keysPage(c: ConsoleContext, state: FormState = {}) {
+async function keysPage(c: ConsoleContext) {
   const { mode, membership } = c.var
   const mayManage = mayInAllWorkspaces(c, 'develop')
   const [all, workspaces] = await Promise.all([listApiKeys(scopeOf(c)), listWorkspaces(scopeOf(c))])
@@ -85,14 +85,14 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const inOtherMode = all.filter((key) => key.mode !== mode && isActive(key)).length
   const otherMode = <OtherMode mode={mode} count={inOtherMode} noun="API key" />
   return memberPage(
-    { c, title: 'API keys', state },
+    { c, title: 'API keys' },
     <>
       <p>
         An API key is shown only once, when you create it. To replace a lost or leaked key, open the
         key and replace it. See <a href="/docs/authentication">how to authenticate</a> and the{' '}
         <a href="/docs/quick-start">quick start</a>.
       </p>
-      {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
+      {c.var.form?.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
       <Table
         label="API keys"
         empty={<EmptyState title={`No ${mode} API keys`}>{otherMode}</EmptyState>}
@@ -117,9 +117,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
           change and revoke API keys.
         </p>
       )}
-      {mayManage &&
-        membership.organisation.deleteAfter === null &&
-        newKeyForm(mode, workspaces, state)}
+      {mayManage && membership.organisation.deleteAfter === null && newKeyForm(mode, workspaces)}
     </>,
   )
 }
@@ -168,9 +166,9 @@ const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
   </>
 )
 
-const newKeyForm = (mode: Mode, workspaces: WorkspaceRow[], state: FormState) => (
+const newKeyForm = (mode: Mode, workspaces: WorkspaceRow[]) => (
   <Section id="new-key" title="Create an API key" card>
-    <PostForm to="/settings/api-keys" state={state} fields={{ id: newId('key') }}>
+    <PostForm to="/settings/api-keys" fields={{ id: newId('key') }}>
       <Field
         name="name"
         label="Name"

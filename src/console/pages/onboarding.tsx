@@ -19,7 +19,7 @@ import { ActionForm, Button, Field, OrganisationNameField, PostForm } from '../c
 import { RadioCards } from '../components/radio-cards.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { Notice, ButtonLink } from '../components/text.tsx'
-import { name, readForm, resultOf, type FormState } from '../forms.ts'
+import { name, pageWith, readForm, resultOf } from '../forms.ts'
 import { selectOrganisation, requireSession } from '../middleware/session.ts'
 import { createApp, actorOf, type ConsoleContext } from '../console-context.ts'
 import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
@@ -72,7 +72,7 @@ export const onboarding = createApp()
   .get('/name', async (c) => {
     const progress = await resume(c)
     if (progress?.completedAt) return c.redirect(PATHS.done, 303)
-    return namePage(c, { values: { name: progress?.organisationName ?? '' } })
+    return pageWith(c, namePage, { values: { name: progress?.organisationName ?? '' } })
   })
   .post('/name', async (c) => {
     const named = await readForm(c, Named, namePage)
@@ -125,49 +125,48 @@ async function redirectUnless(c: ConsoleContext, step: keyof typeof PATHS) {
   return progress && stepOf(progress) === step ? null : c.redirect(START, 303)
 }
 
-const newOrganisationPage = (c: ConsoleContext, state: FormState = {}) =>
+const newOrganisationPage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'New organisation', state, aside: [['/console', 'Back to the console']] },
+    { c, title: 'New organisation', aside: [['/console', 'Back to the console']] },
     <>
       <p>
         An organisation has its own billing region, credits, members and API keys. You can own{' '}
         {MAX_OWNED_ORGANISATIONS} organisations. Free credits are granted once per company.
       </p>
-      <OrganisationNameForm action={`${START}/new`} state={state} />
+      <OrganisationNameForm action={`${START}/new`} />
     </>,
   )
 
-const namePage = (c: ConsoleContext, state: FormState) =>
+const namePage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'Your organisation', heading: 'Confirm your organisation', step: 'name', state },
+    { c, title: 'Your organisation', heading: 'Confirm your organisation', step: 'name' },
     <>
       <p>The name appears on invoices and in invitations.</p>
-      <OrganisationNameForm action={PATHS.name} state={state} />
+      <OrganisationNameForm action={PATHS.name} />
     </>,
   )
 
-const OrganisationNameForm = (form: { action: string; state: FormState }) => (
-  <PostForm {...form}>
+const OrganisationNameForm = ({ action }: { action: string }) => (
+  <PostForm action={action}>
     <OrganisationNameField autofocus />
     <Button>Continue</Button>
   </PostForm>
 )
 
-const regionPage = (c: ConsoleContext, state: FormState = {}) =>
+const regionPage = (c: ConsoleContext) =>
   cardPage(
     {
       c,
       title: 'Billing region',
       heading: 'Choose your billing region',
       step: 'region',
-      state,
       aside: [[PATHS.name, 'Back']],
     },
     <>
       <Notice kind="info">
         The region determines your currency. <strong>You cannot change it later.</strong>
       </Notice>
-      <PostForm action={PATHS.region} state={state}>
+      <PostForm action={PATHS.region}>
         <RadioCards
           name="region"
           legend="Billing region"
@@ -182,12 +181,12 @@ const regionPage = (c: ConsoleContext, state: FormState = {}) =>
     </>,
   )
 
-const workspacePage = (c: ConsoleContext, state: FormState = {}) =>
+const workspacePage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'First workspace', heading: 'Name your first workspace', step: 'workspace', state },
+    { c, title: 'First workspace', heading: 'Name your first workspace', step: 'workspace' },
     <>
       <p>Workspaces group jobs, for example by shop or environment. You can add more later.</p>
-      <PostForm action={PATHS.workspace} state={state}>
+      <PostForm action={PATHS.workspace}>
         <Field name="name" label="Workspace name" value="Default" maxlength={100} autofocus />
         <Button>Create organisation</Button>
       </PostForm>

@@ -15,7 +15,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { exportResponse } from '../downloads.ts'
-import { name, currentPassword, readForm, type FormState } from '../forms.ts'
+import { name, currentPassword, pageWith, readForm } from '../forms.ts'
 import { Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -58,7 +58,7 @@ export const organisationSettings = createApp()
       .refine((text) => text === organisation.name, `Enter “${organisation.name}” to confirm.`)
     await readForm(c, z.object({ confirmation, password: currentPassword }), settingsPage)
     const values = { confirmation: organisation.name }
-    await confirmIdentity(c, (_, { errors }) => settingsPage(c, { errors, values }))
+    await confirmIdentity(c, () => pageWith(c, settingsPage, { ...c.var.form, values }))
     await scheduleOrganisationDeletion({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
     return redirectTo(c, PAGE)
   })
@@ -68,12 +68,12 @@ export const organisationSettings = createApp()
     return redirectTo(c, planEnds ? '/billing' : PAGE, 'deletion_cancelled')
   })
 
-async function settingsPage(c: ConsoleContext, state: FormState = {}) {
+async function settingsPage(c: ConsoleContext) {
   const { members } = await readTeam(scopeOf(c))
   const { organisation, role } = c.var.membership
   const isOwner = role === 'owner'
   return memberPage(
-    { c, title: 'Organisation', state },
+    { c, title: 'Organisation' },
     <>
       {!isOwner && <p>Only owners can change these settings.</p>}
       {detailList({
@@ -91,26 +91,26 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
         ),
         Created: <Timestamp at={organisation.createdAt} />,
       })}
-      {isOwner && ownerSettings(organisation, state)}
+      {isOwner && ownerSettings(organisation)}
       <Section id="leave-heading" title="Leave organisation" card>
         {leaveContent(c, members)}
       </Section>
-      {isOwner && organisation.deleteAfter === null && deletion(c, state)}
+      {isOwner && organisation.deleteAfter === null && deletion(c)}
     </>,
   )
 }
 
-const ownerSettings = (organisation: OrganisationRow, state: FormState) => (
+const ownerSettings = (organisation: OrganisationRow) => (
   <>
     <Section id="name-heading" title="Name" card>
-      <PostForm to={`${PAGE}/name`} state={state}>
+      <PostForm to={`${PAGE}/name`}>
         <OrganisationNameField value={organisation.name} />
         <Button>Rename</Button>
       </PostForm>
     </Section>
     <Section id="retention-heading" title="Retention" card>
       <p>Result images and the image URLs of jobs are deleted after this number of days.</p>
-      <PostForm to={`${PAGE}/retention`} state={state}>
+      <PostForm to={`${PAGE}/retention`}>
         <Field
           name="days"
           label="Days"
@@ -155,7 +155,7 @@ function leaveContent(c: ConsoleContext, members: Member[]) {
   )
 }
 
-function deletion(c: ConsoleContext, state: FormState) {
+function deletion(c: ConsoleContext) {
   const { name: current } = c.var.membership.organisation
   return (
     <Section id="delete-heading" title="Delete organisation" card>
@@ -164,7 +164,7 @@ function deletion(c: ConsoleContext, state: FormState) {
         days, all jobs, images, API keys, workspaces, members and remaining credits are deleted.
         Until then, an owner can cancel the deletion.
       </p>
-      <PostForm to={`${PAGE}/delete`} state={state}>
+      <PostForm to={`${PAGE}/delete`}>
         <Field name="confirmation" label={`Enter “${current}” to confirm`} autocomplete="off" />
         <IdentityFields user={c.var.user} label="Your password" />
         <Button kind="danger">Delete {current}</Button>

@@ -8,7 +8,7 @@ import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
-import { email, newPassword, readForm, textIn, type FormState } from '../forms.ts'
+import { email, newPassword, pageWith, readForm, textIn } from '../forms.ts'
 import { createApp, ipAddressOf, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { trustBrowser } from '../middleware/trusted-browser.ts'
@@ -22,7 +22,7 @@ export const passwordReset = createApp()
     // The button on the sign-in page posts here to fill in the email address. It requests no link.
     const { from_sign_in: fromSignIn } = await c.req.parseBody()
     if (fromSignIn !== undefined) {
-      return forgotPage(c, { values: { email: await textIn(c, 'email') } })
+      return pageWith(c, forgotPage, { values: { email: await textIn(c, 'email') } })
     }
     const body = await readForm(c, z.object({ email }), forgotPage)
     await limitMail(c, 'reset', body.email)
@@ -36,13 +36,12 @@ export const passwordReset = createApp()
   })
   .post('/reset', async (c) => {
     const token = await textIn(c, 'token')
-    const { password } = await readForm(c, z.object({ password: newPassword }), (_, state) =>
-      resetPage(c, token, state),
-    )
+    const page = () => resetPage(c, token)
+    const { password } = await readForm(c, z.object({ password: newPassword }), page)
     const reset = await findReset(c.env, token)
     if (!reset) return invalidPage(c)
     const problem = await passwordProblem({ env: c.env, password, email: reset.email })
-    if (problem) return resetPage(c, token, { errors: { password: problem } })
+    if (problem) return pageWith(c, page, { errors: { password: problem } })
     const isReset = await resetPassword({ env: c.env, token, password, ipAddress: ipAddressOf(c) })
     if (!isReset) return invalidPage(c)
     // The link proves that the mailbox is theirs: they can sign in while others try passwords.
@@ -51,12 +50,12 @@ export const passwordReset = createApp()
     return redirectWithNotice(c, '/console/sign-in', 'password_reset')
   })
 
-const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
+const forgotPage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'Reset your password', state, aside: [['/console/sign-in', 'Back to sign in']] },
+    { c, title: 'Reset your password', aside: [['/console/sign-in', 'Back to sign in']] },
     <>
       <p>Enter your email address and we will send you a link to reset your password.</p>
-      <PostForm action="/console/forgot" state={state}>
+      <PostForm action="/console/forgot">
         <Field name="email" label="Email" type="email" autocomplete="email" autofocus />
         <Button>Send reset link</Button>
       </PostForm>
@@ -83,10 +82,10 @@ const invalidPage = (c: ConsoleContext) =>
     ['/console/forgot', 'Request a new link'],
   )
 
-const resetPage = (c: ConsoleContext, token: string, state: FormState = {}) =>
+const resetPage = (c: ConsoleContext, token: string) =>
   cardPage(
-    { c, title: 'Set a new password', state, aside: [['/console/forgot', 'Request a new link']] },
-    <PostForm action="/console/reset" fields={{ token }} state={state}>
+    { c, title: 'Set a new password', aside: [['/console/forgot', 'Request a new link']] },
+    <PostForm action="/console/reset" fields={{ token }}>
       <NewPasswordField
         label="New password"
         consequence="You will be signed out everywhere."

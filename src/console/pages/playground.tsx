@@ -33,15 +33,7 @@ import {
   valuesOfJob,
   type PictureValues,
 } from '../playground-pictures.ts'
-import {
-  readForm,
-  textsOf,
-  type FieldErrors,
-  type FormPage,
-  type FormState,
-  idParameter,
-  parameter,
-} from '../forms.ts'
+import { idParameter, pageWith, parameter, readForm, textsOf } from '../forms.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 
@@ -67,19 +59,19 @@ export const playground = createApp()
   .get('/', async (c) => {
     const { job: jobId, ...samples } = Query.parse(c.req.query())
     const [job] = jobId ? await findJobs({ ...scopeOf(c), jobIds: [jobId] }) : []
-    if (!job) return playgroundPage(c, { values: sampleValues(c, samples) })
+    if (!job) return pageWith(c, playgroundPage, { values: sampleValues(c, samples) })
     const values = { ...valuesOfJob(c, job), mode: job.mode, workspace: job.workspaceId }
-    return playgroundPage(c, { values }, job)
+    return pageWith(c, () => playgroundPage(c, job), { values })
   })
   .post('/', async (c) => {
     const { nonce, ...values } = await readForm(c, TryOn, playgroundPage)
     const { mode } = values
-    const errors: FieldErrors = {}
+    const errors: Record<string, string> = {}
     for (const role of ROLES) {
       const problem = pictureProblem(c, { role, url: chosenUrl(values, role), mode })
       if (problem !== null) errors[`${role}_image_url`] = problem
     }
-    if (Object.keys(errors).length > 0) return playgroundPage(c, { errors, values })
+    if (Object.keys(errors).length > 0) return pageWith(c, playgroundPage, { errors, values })
     return submit(c, nonce, values)
   })
   // One click on the pages of the first hour, with a sample pair.
@@ -109,7 +101,7 @@ export const playground = createApp()
   })
   // playground.js updates the code with it. A form, because the URLs of uploads are secrets.
   .post('/code', async (c) => {
-    const page: FormPage = (_, { values = {} }) => c.html(codeOf(c, values))
+    const page = () => c.html(codeOf(c, c.var.form?.values ?? {}))
     return c.html(codeOf(c, textsOf(await readForm(c, TryOn.partial(), page))))
   })
 
@@ -119,7 +111,7 @@ async function submit(
   nonce: string,
   values: Partial<PictureValues> & { mode: Mode; workspace?: string },
 ) {
-  const page: FormPage = (_, state) => playgroundPage(c, { ...state, values })
+  const page = () => pageWith(c, playgroundPage, { ...c.var.form, values })
   const jobId = await submitFromConsole(c, page, {
     mode: values.mode,
     nonce,
@@ -134,20 +126,21 @@ async function submit(
 const statusOf = ({ problem }: RejectedUpload) =>
   problem === 'too_large' ? 413 : problem === 'busy' ? 429 : 422
 
-async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow) {
+async function playgroundPage(c: ConsoleContext, job?: JobRow) {
   const [all, recent, credits] = await Promise.all([
     listWorkspaces(scopeOf(c)),
     findJobs({ ...scopeOf(c), jobIds: recentJobIds(c) }),
     creditStatusOf(c),
   ])
   const workspaces = all.filter(({ status }) => status === 'active')
-  const values: Record<string, string> = { mode: c.var.mode, ...state.values }
+  const { form } = c.var
+  const values: Record<string, string> = { mode: c.var.mode, ...form?.values }
   return memberPage(
-    { c, title: 'Playground', state, credits, script: '/static/playground.js' },
+    { c, title: 'Playground', credits, script: '/static/playground.js' },
     <>
       <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
       <div class="playground">
-        {playgroundForm(c, { ...state, values }, workspaces, credits)}
+        {playgroundForm(c, { ...form, values }, workspaces, credits)}
         {playgroundResult(c, job)}
       </div>
       <details class="card code" data-code-for={pathOf(c, '/playground/code')}>

@@ -18,7 +18,7 @@ import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage, SandboxBanner, type Anchor, type PageOptions } from '../components/layout.tsx'
 import { detailList } from '../components/section.tsx'
 import { createApp, type ConsoleContext } from '../console-context.ts'
-import { readForm, type FormState } from '../forms.ts'
+import { pageWith, readForm } from '../forms.ts'
 
 type Checkout = SandboxPayment & { returnUrl: string; cancelUrl: string }
 
@@ -32,11 +32,12 @@ export const sandboxCheckout = createApp()
   .post('/:id', async (c) => {
     const checkout = await checkoutOf(c)
     if (!isOpen(checkout)) return c.redirect(nextPath(c, checkout), 303)
-    const form = await readForm(c, CardChoice, (_, state) => checkoutPage(c, checkout, state))
+    const page = () => checkoutPage(c, checkout)
+    const form = await readForm(c, CardChoice, page)
     const paid = await payCheckout(c.env, checkout, form.number)
     if ('declined' in paid) {
       const errors = { '': `${paid.declined} You were not charged. Try another card.` }
-      return checkoutPage(c, checkout, { errors })
+      return pageWith(c, page, { errors })
     }
     return c.redirect(nextPath(c, checkout, paid), 303)
   })
@@ -99,11 +100,11 @@ function closedPage(c: ConsoleContext, checkout: Checkout) {
   return messagePage({ c, title }, message, [ownUrl(c, returnUrl), 'Continue'])
 }
 
-function checkoutPage(c: ConsoleContext, checkout: Checkout, state: FormState = {}) {
+function checkoutPage(c: ConsoleContext, checkout: Checkout) {
   const { item, plan, amount, currency } = checkout
   const price = formatMoney(amount, currency)
   return sandboxPage(
-    { c, title: 'Checkout', state, back: [ownUrl(c, checkout.cancelUrl), 'Cancel and go back'] },
+    { c, title: 'Checkout', back: [ownUrl(c, checkout.cancelUrl), 'Cancel and go back'] },
     <article class="checkout">
       <h1>
         {item}
@@ -112,8 +113,8 @@ function checkoutPage(c: ConsoleContext, checkout: Checkout, state: FormState = 
           {plan && <small> per month</small>}
         </strong>
       </h1>
-      <PostForm action={pathOf(checkout)} state={state}>
-        {c.req.query('declined') && !state.errors && (
+      <PostForm action={pathOf(checkout)}>
+        {c.req.query('declined') && !c.var.form && (
           <Notice kind="bad">
             The confirmation was declined. You were not charged. Try again or use another card.
           </Notice>

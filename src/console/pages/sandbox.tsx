@@ -14,7 +14,7 @@ import type { Anchor } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { detailList } from '../components/section.tsx'
 import { createMiddleware, createApp, type ConsoleContext } from '../console-context.ts'
-import { readForm, type FormState } from '../forms.ts'
+import { readForm } from '../forms.ts'
 import {
   CardChoice,
   CardFields,
@@ -57,16 +57,16 @@ async function customerOf(c: ConsoleContext) {
 
 const cardPath = (c: ConsoleContext) => `/sandbox/card?${new URLSearchParams({ key: keyOf(c) })}`
 
-async function cardPage(c: ConsoleContext, state: FormState = {}) {
+async function cardPage(c: ConsoleContext) {
   const { card, organisationId } = await customerOf(c)
   const back: Anchor = [consolePath(organisationId, '/billing/portal/return'), 'Back to Try-On']
   return sandboxPage(
-    { c, title: 'Payment method', state, back },
+    { c, title: 'Payment method', back },
     <article>
       <h1>Payment method</h1>
       {c.req.query('saved') && <Notice kind="good">The card was changed.</Notice>}
       <p>{card === null ? 'No card is stored.' : `Current card: ${describeCard(card)}`}</p>
-      <PostForm action={cardPath(c)} state={state}>
+      <PostForm action={cardPath(c)}>
         <CardFields />
         <Button>Change card</Button>
       </PostForm>

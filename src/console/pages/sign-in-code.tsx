@@ -10,7 +10,7 @@ import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage, type Anchor } from '../components/layout.tsx'
 import { createApp, type ConsoleContext } from '../console-context.ts'
 import { cookieOptions, removeCookie } from '../cookies.ts'
-import { code, withQuery, readForm, textIn, type FormState } from '../forms.ts'
+import { code, pageWith, withQuery, readForm, textIn } from '../forms.ts'
 import { startSession } from '../middleware/session.ts'
 import { attemptCode, limitSignIns } from '../middleware/throttle.tsx'
 import { redirectWithNotice, setNotice } from '../form-notices.ts'
@@ -38,23 +38,21 @@ export const signInCode = createApp()
   .get('/', async (c) => {
     const next = safeReturnTo(c.req.query('next'))
     if (!(await findPending(c))) return expired(c, next)
-    return codePage(c, { next, kind: kindOf(c.req.query('kind')) })
+    return codePage(c, next, kindOf(c.req.query('kind')))
   })
   .post('/', async (c) => {
     const next = safeReturnTo(await textIn(c, 'next'))
     const kind = kindOf(await textIn(c, 'kind'))
     const pending = await findPending(c)
     if (!pending) return expired(c, next)
-    const form = await readForm(c, z.object({ code }), (_, state) =>
-      codePage(c, { next, kind, state }),
-    )
+    const form = await readForm(c, z.object({ code }), () => codePage(c, next, kind))
     const { user, token } = pending
     await limitSignIns(c, user.id)
     const undo = await attemptCode(c, user)
     const used = await finishSecondFactor(c.env, { userId: user.id, ...form, token })
     if (!used) {
       const state = { errors: { code: KINDS[kind].wrong } }
-      return codePage(c, { next, kind, state, status: 401 })
+      return pageWith(c, () => codePage(c, next, kind, 401), state)
     }
     await undo()
     removeCookie(c, COOKIE)
@@ -104,24 +102,17 @@ const KINDS = {
   },
 } as const
 
-interface CodePageOptions {
-  next: string | null
-  kind: Kind
-  state?: FormState
-  status?: 401
-}
-
-function codePage(c: ConsoleContext, { next, kind, state = {}, status }: CodePageOptions) {
+function codePage(c: ConsoleContext, next: string | null, kind: Kind, status?: 401) {
   const { text, field, other } = KINDS[kind]
   const aside: Anchor[] = [
     [pageOf(next, other[0]), other[1]],
     ['/console/sign-in', 'Back to sign in'],
   ]
   return cardPage(
-    { c, title: 'Two-factor authentication', state, aside, status },
+    { c, title: 'Two-factor authentication', aside, status },
     <>
       <p>{text}</p>
-      <PostForm action={PAGE} fields={{ next, kind }} state={state}>
+      <PostForm action={PAGE} fields={{ next, kind }}>
         {field()}
         <Button>Sign in</Button>
       </PostForm>

@@ -6,7 +6,7 @@ import { CurrentPasswordField, PasskeyInput } from '../components/credential-fie
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { createApp, type ConsoleContext } from '../console-context.ts'
-import { currentPassword, email, textIn, readForm, type FormState } from '../forms.ts'
+import { currentPassword, email, pageWith, textIn, readForm } from '../forms.ts'
 import { endSession, findSessionUser, startSession } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
@@ -24,12 +24,13 @@ export const signIn = createApp()
   })
   .post('/sign-in', async (c) => {
     const next = safeReturnTo(await textIn(c, 'next'))
-    const credentials = await readForm(c, SignIn, (_, state) => signInPage(c, next, state))
+    const credentials = await readForm(c, SignIn, () => signInPage(c, next))
     const undo = await attemptSignIn(c, credentials.email)
     const checked = await checkCredentials({ env: c.env, ...credentials })
     if (checked.result === 'incorrect') {
       const errors = { '': 'Incorrect email address or password.' }
-      return signInPage(c, next, { errors, values: { email: credentials.email } }, 401)
+      const state = { errors, values: { email: credentials.email } }
+      return pageWith(c, () => signInPage(c, next, 401), state)
     }
     await undo()
     if (checked.result === 'not_verified') return notVerifiedPage(c, credentials.email)
@@ -46,13 +47,14 @@ export const signIn = createApp()
   .post('/sign-in/passkey', async (c) => {
     const next = safeReturnTo(await textIn(c, 'next'))
     const { credential } = await readForm(c, PasskeySignIn, () =>
-      signInPage(c, next, REJECTED_PASSKEY),
+      pageWith(c, () => signInPage(c, next), REJECTED_PASSKEY),
     )
+    const page = () => signInPage(c, next, 401)
     const undo = await attemptPasskey(c)
     const challenge = await takePasskeyChallenge(c, 'sign-in', null)
-    if (challenge === undefined) return signInPage(c, next, EXPIRED_PASSKEY, 401)
+    if (challenge === undefined) return pageWith(c, page, EXPIRED_PASSKEY)
     const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
-    if (!user) return signInPage(c, next, REJECTED_PASSKEY, 401)
+    if (!user) return pageWith(c, page, REJECTED_PASSKEY)
     await undo()
     return signInUser(c, user, { method: 'passkey', next })
   })
@@ -71,18 +73,19 @@ async function signInUser(
   return c.redirect(next ?? '/console', 303)
 }
 
-const REJECTED_PASSKEY: FormState = {
+const REJECTED_PASSKEY = {
   errors: { '': 'This passkey was not accepted. Sign in with your password.' },
 }
-const EXPIRED_PASSKEY: FormState = {
+const EXPIRED_PASSKEY = {
   errors: { '': 'The sign-in with a passkey has expired. Try again.' },
 }
 
-const signInPage = (c: ConsoleContext, next: string | null, state: FormState = {}, status?: 401) =>
+const signInPage = (c: ConsoleContext, next: string | null, status?: 401) =>
   cardPage(
-    { c, title: 'Sign in', script: '/static/passkeys.js', state, status },
+    { c, title: 'Sign in', script: '/static/passkeys.js', status },
     <>
-      <PostForm action="/console/sign-in" id="sign-in" fields={{ next }} state={state}>
+      {/* Also shows why a passkey was rejected. */}
+      <PostForm action="/console/sign-in" id="sign-in" fields={{ next }} state={c.var.form}>
         <Field name="email" label="Email" type="email" autocomplete="username webauthn" autofocus />
         <CurrentPasswordField label="Password" />
         <Button>Sign in</Button>
@@ -91,6 +94,7 @@ const signInPage = (c: ConsoleContext, next: string | null, state: FormState = {
         action="/console/sign-in/passkey"
         class="passkey-sign-in"
         fields={{ next }}
+        state={{}}
         data-passkey="get"
         data-passkey-autofill
         data-options="/console/sign-in/passkey/options"

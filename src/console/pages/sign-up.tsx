@@ -14,7 +14,7 @@ import { settingsOf } from '../../platform/settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { createApp, type ConsoleContext } from '../console-context.ts'
 import { signedCookie } from '../cookies.ts'
-import { email, name, newPassword, workEmail, readForm, textIn, type FormState } from '../forms.ts'
+import { email, name, newPassword, pageWith, workEmail, readForm, textIn } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
 import { noticeOf, redirectWithNotice } from '../form-notices.ts'
@@ -48,7 +48,7 @@ export const signUp = createApp()
     const { email: address, organisation } = values
     const names = [organisation]
     const problem = await passwordProblem({ env: c.env, password, email: address, names })
-    if (problem) return signUpPage(c, { errors: { password: problem }, values })
+    if (problem) return pageWith(c, signUpPage, { errors: { password: problem }, values })
     await limitMail(c, 'verification', address)
     const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
       body: { email: address, password, name: '', organisationName: organisation },
@@ -87,11 +87,10 @@ export const signUp = createApp()
     if ((await signUpCookie.read(c))?.userId === user.id) {
       verified = await verifyAddress(c.env, user.id)
     } else {
-      const { password } = await readForm(c, PasswordForm, (_, state) =>
-        setPasswordPage(c, user, token, state),
-      )
+      const page = () => setPasswordPage(c, user, token)
+      const { password } = await readForm(c, PasswordForm, page)
       const problem = await passwordProblem({ env: c.env, password, email: user.email })
-      if (problem) return setPasswordPage(c, user, token, { errors: { password: problem } })
+      if (problem) return pageWith(c, page, { errors: { password: problem } })
       verified = await verifyAddressWithPassword({ env: c.env, user, password })
     }
     if (!verified) return invalidLink(c, 'verified')
@@ -119,15 +118,15 @@ const confirmPage = (c: ConsoleContext, user: User, token: string) =>
     </>,
   )
 
-const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: FormState = {}) =>
+const setPasswordPage = (c: ConsoleContext, user: User, token: string) =>
   cardPage(
-    { c, title: 'Verify your email', heading: 'Set your password', step: 'email', state },
+    { c, title: 'Verify your email', heading: 'Set your password', step: 'email' },
     <>
       <p>
         The sign-up took place in another browser. Set a password for <strong>{user.email}</strong>{' '}
         to verify the email address. It replaces the password from the sign-up form.
       </p>
-      <PostForm action="/console/verify" fields={{ token }} state={state}>
+      <PostForm action="/console/verify" fields={{ token }}>
         <NewPasswordField autofocus />
         <Button>Verify and set password</Button>
       </PostForm>
@@ -135,12 +134,12 @@ const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: Fo
   )
 
 /** States that a link was sent only if this browser signed up or requested a link. */
-async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
+async function checkInboxPage(c: ConsoleContext) {
   const address = (await signUpCookie.read(c))?.email
   const isSent = address !== undefined || noticeOf(c) === 'verification_sent'
   const title = 'Verify your email'
   return cardPage(
-    { c, title, heading: isSent ? 'Check your inbox' : title, step: 'email', state },
+    { c, title, heading: isSent ? 'Check your inbox' : title, step: 'email' },
     <>
       {address && (
         <p>
@@ -149,7 +148,7 @@ async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
       )}
       {!isSent && <p>Enter your email address and we will send you a verification link.</p>}
       <DevMailboxNotice c={c} />
-      <PostForm action="/console/resend" state={state}>
+      <PostForm action="/console/resend">
         <Field name="email" label="Email" type="email" autocomplete="email" value={address} />
         <Button kind="secondary">{isSent ? 'Resend link' : 'Send link'}</Button>
       </PostForm>
@@ -157,14 +156,14 @@ async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
   )
 }
 
-const signUpPage = (c: ConsoleContext, state: FormState = {}) =>
+const signUpPage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'Sign up', heading: 'Create your account', step: 'account', state },
+    { c, title: 'Sign up', heading: 'Create your account', step: 'account' },
     <>
       <p class="lead">
         {FREE_CREDITS} free credits, no card required. <a href="/pricing">See pricing</a>
       </p>
-      <PostForm action="/console/sign-up" state={state}>
+      <PostForm action="/console/sign-up">
         <Field name="email" label="Work email" type="email" autocomplete="email" autofocus />
         <NewPasswordField />
         <OrganisationNameField name="organisation" />

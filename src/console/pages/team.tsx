@@ -14,7 +14,7 @@ import {
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { email, readForm, resultOf, textIn, textsOf, type FormState } from '../forms.ts'
+import { email, pageWith, readForm, resultOf, textIn, textsOf } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { capitalised, ModeBadge, Timestamp, ButtonLink } from '../components/text.tsx'
@@ -54,7 +54,7 @@ export const team = createApp()
     const invited = await resultOf(c, teamPage, inviting)
     if (!invited) {
       const errors = { email: 'This user is already a member.' }
-      return teamPage(c, { errors, values: textsOf(form) })
+      return pageWith(c, teamPage, { errors, values: textsOf(form) })
     }
     const changed = invited.replaced !== undefined && invited.replaced !== role
     return redirectTo(c, TEAM, 'invitation_sent', changed ? role : '')
@@ -72,11 +72,8 @@ export const team = createApp()
     const form = await readForm(c, z.looseObject(roleFields), notFoundPage)
     const userId = c.req.param('userId')
     const change = { role: form.role, workspaceIds: chosenWorkspaces(form) }
-    const changed = await resultOf(
-      c,
-      (_, state) => rolePage(c, userId, state),
-      changeRole({ ...scopeOf(c), userId, ...change }),
-    )
+    const page = () => rolePage(c, userId)
+    const changed = await resultOf(c, page, changeRole({ ...scopeOf(c), userId, ...change }))
     return redirectTo(c, TEAM, changed ? 'role_changed' : 'last_owner')
   })
 
@@ -98,18 +95,18 @@ async function readTeamPage(c: ConsoleContext) {
 
 type Team = Awaited<ReturnType<typeof readTeamPage>>
 
-async function teamPage(c: ConsoleContext, state: FormState = {}) {
+async function teamPage(c: ConsoleContext) {
   const team = await readTeamPage(c)
   const { invitations, mayManage, workspaces } = team
   return memberPage(
-    { c, title: 'Team', state },
+    { c, title: 'Team' },
     <>
       {!mayManage && <p>Only owners can invite members and change roles.</p>}
       <Members c={c} {...team} />
       {mayManage && invitations.length > 0 && <Invitations {...team} />}
       {mayManage && (
         <Section id="invite-heading" title="Invite a member" card>
-          <PostForm to={`${TEAM}/invitations`} state={state}>
+          <PostForm to={`${TEAM}/invitations`}>
             <Field name="email" label="Email" type="email" autocomplete="off" />
             <RoleFields workspaces={workspaces} role="developer" workspaceIds={null} />
             <Button>Send invitation</Button>
@@ -179,19 +176,19 @@ const Invitations = ({ invitations, workspaces }: Team) => (
   </Section>
 )
 
-async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}) {
+async function rolePage(c: ConsoleContext, userId: string) {
   const [{ email, role, workspaceIds }, workspaces] = await Promise.all([
     readMember({ ...scopeOf(c), userId }),
     listWorkspaces(scopeOf(c)),
   ])
   return memberPage(
-    { c, title: `Role of ${email}`, above: { [TEAM]: 'Team' }, state },
+    { c, title: `Role of ${email}`, above: { [TEAM]: 'Team' } },
     <>
       {userId === c.var.user.id && (
         <p>This is your own role. If you give it up, another owner must give it back.</p>
       )}
       <section class="card" aria-label="Role and workspaces">
-        <PostForm to={`${TEAM}/members/${userId}/role`} state={state}>
+        <PostForm to={`${TEAM}/members/${userId}/role`}>
           <RoleFields {...{ workspaces, role, workspaceIds }} />
           <p class="muted">
             A change has effect at once. API keys that the member created continue to work and reach

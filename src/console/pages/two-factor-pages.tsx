@@ -15,7 +15,7 @@ import { CodeField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Notice, ButtonLink } from '../components/text.tsx'
-import { code, readForm, type FormState } from '../forms.ts'
+import { code, pageWith, readForm } from '../forms.ts'
 import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
 import { attemptCode } from '../middleware/throttle.tsx'
@@ -44,12 +44,13 @@ export const twoFactor = createApp()
   .post('/enable', async (c) => {
     const secret = isRecentSignIn(c) && (await pendingSecretOf(c.env, c.var.user.id))
     if (!secret) return c.redirect(PAGE, 303)
-    const form = await readForm(c, z.object({ code }), (_, state) => setUpPage(c, secret, state))
+    const page = () => setUpPage(c, secret)
+    const form = await readForm(c, z.object({ code }), page)
     const undo = await attemptCode(c, c.var.user)
     const codes = await enableTwoFactor({ ...requestOf(c), ...form })
     if (!codes) {
       const message = 'Incorrect code. Check the time of your device and enter the current code.'
-      return setUpPage(c, secret, { errors: { code: message } })
+      return pageWith(c, page, { errors: { code: message } })
     }
     await undo()
     sendSecurityEmail(c, c.var.user.email, 'two_factor_enabled')
@@ -124,11 +125,11 @@ async function statePage(c: ConsoleContext) {
   )
 }
 
-async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {}) {
+async function setUpPage(c: ConsoleContext, secret: string) {
   const { renderSVG } = await import('uqr')
   const svg = renderSVG(totpUri({ secret, account: c.var.user.email }), { border: 2 })
   return memberPage(
-    { c, title: 'Set up the authenticator app', state },
+    { c, title: 'Set up the authenticator app' },
     <>
       <ol class="set-up">
         <li>
@@ -147,7 +148,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
         <li>
           <h2>2. Enter the code</h2>
           <p>The app now shows a code of six digits for Try-On.</p>
-          <PostForm action={`${PAGE}/enable`} state={state}>
+          <PostForm action={`${PAGE}/enable`}>
             <CodeField label="Code" />
             <Button>Turn on two-factor authentication</Button>
           </PostForm>

@@ -27,7 +27,7 @@ import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { idIn, readForm, resultOf, textIn, type FormPage, type FormState } from '../forms.ts'
+import { idIn, readForm, resultOf, textIn } from '../forms.ts'
 import { LatestDeliveries, readLatestDeliveries } from '../components/deliveries-table.tsx'
 
 const WEBHOOKS = '/settings/webhooks'
@@ -42,7 +42,7 @@ export const webhookEndpoints = createApp()
   .post('/', async (c) => {
     const id = await textIn(c, 'id')
     if (!isId('we', id)) throw new AppError('not_found')
-    const page: FormPage = (_, state) => newEndpointPage(c, id, state)
+    const page = () => newEndpointPage(c, id)
     const settings = await readForm(c, endpointForm(urlPolicyOf(c)), page)
     await resultOf(c, page, addEndpoint({ ...scopeOf(c), endpointId: id, settings }))
     return redirectTo(c, pathTo(id), 'endpoint_added')
@@ -50,9 +50,8 @@ export const webhookEndpoints = createApp()
   .get('/:id', async (c) => endpointPage(c, await readOwn(c)))
   .post('/:id', async (c) => {
     const endpoint = await readOwn(c)
-    const change = await readForm(c, endpointForm(urlPolicyOf(c)), (_, state) =>
-      endpointPage(c, endpoint, { state }),
-    )
+    const form = endpointForm(urlPolicyOf(c))
+    const change = await readForm(c, form, () => endpointPage(c, endpoint))
     await updateEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change })
     return redirectTo(c, pathTo(endpoint.id), 'endpoint_saved')
   })
@@ -68,8 +67,7 @@ export const webhookEndpoints = createApp()
   })
   .post('/:id/reveal', requireRecentSignIn, async (c) => {
     const endpoint = await readOwn(c)
-    const revealed = await revealSecret({ ...scopeOf(c), endpointId: endpoint.id })
-    return endpointPage(c, endpoint, { revealed })
+    return endpointPage(c, endpoint, await revealSecret({ ...scopeOf(c), endpointId: endpoint.id }))
   })
   .post('/:id/rotate', requireRecentSignIn, async (c) => {
     const endpointId = endpointIdIn(c)
@@ -85,16 +83,16 @@ const endpointIdIn = (c: ConsoleContext) => idIn(c, 'id', 'we')
 const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId: endpointIdIn(c) })
 
 /** @param id the id of the new endpoint: sending the form twice adds one endpoint */
-const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
+const newEndpointPage = (c: ConsoleContext, id: string) =>
   memberPage(
-    { c, title: 'Add endpoint', above: { [WEBHOOKS]: 'Webhooks' }, state },
+    { c, title: 'Add endpoint', above: { [WEBHOOKS]: 'Webhooks' } },
     <>
       <p>
         The endpoint receives the events of jobs that end from now on, in addition to the default
         URL and the URLs of jobs. It gets its own signing secret.
       </p>
       <section class="card">
-        <PostForm to={`${WEBHOOKS}/endpoints`} fields={{ id }} state={state}>
+        <PostForm to={`${WEBHOOKS}/endpoints`} fields={{ id }}>
           <EndpointFields />
           <Button>Add endpoint</Button>
         </PostForm>
@@ -102,19 +100,14 @@ const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =
     </>,
   )
 
-async function endpointPage(
-  c: ConsoleContext,
-  endpoint: EndpointRow,
-  { state = {}, revealed }: { state?: FormState; revealed?: string } = {},
-) {
+async function endpointPage(c: ConsoleContext, endpoint: EndpointRow, revealed?: string) {
   const canDevelop = mayInAllWorkspaces(c, 'develop')
-  const path = pathTo(endpoint.id)
   const [failing, latest] = await Promise.all([
     listFailingReceivers(scopeOf(c)),
     readLatestDeliveries(c, { mode: c.var.mode, endpoint: endpoint.id }),
   ])
   return memberPage(
-    { c, title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' }, state },
+    { c, title: endpoint.name, above: { [WEBHOOKS]: 'Webhooks' } },
     <>
       {detailList({
         Status: endpointStatus(endpoint, failing),
@@ -128,7 +121,7 @@ async function endpointPage(
       />
       {canDevelop && (
         <Section id="settings-heading" title="Settings" card>
-          <PostForm to={path} state={state}>
+          <PostForm to={pathTo(endpoint.id)}>
             <EndpointFields endpoint={endpoint} />
             <Button>Save</Button>
           </PostForm>

@@ -28,7 +28,7 @@ import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
-import { readForm, type FormState } from '../forms.ts'
+import { readForm } from '../forms.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { deliveries } from './deliveries.tsx'
 import { webhookEndpoints } from './webhook-endpoints.tsx'
@@ -53,7 +53,7 @@ export const webhooks = createApp()
     return redirectTo(c, PAGE, 'default_url_saved')
   })
   .post('/reveal', requireRecentSignIn, async (c) =>
-    webhooksPage(c, {}, await revealSecret(defaultEndpointIn(c))),
+    webhooksPage(c, await revealSecret(defaultEndpointIn(c))),
   )
   .post('/rotate', requireRecentSignIn, async (c) => {
     await rotateSecret(defaultEndpointIn(c))
@@ -89,7 +89,7 @@ export const webhooks = createApp()
 
 const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: DEFAULT_ENDPOINT })
 
-async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
+async function webhooksPage(c: ConsoleContext, revealed?: string) {
   const canDevelop = mayInAllWorkspaces(c, 'develop')
   const scope = scopeOf(c)
   const [endpoints, failing, outcomes, latest] = await Promise.all([
@@ -102,14 +102,14 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
   const [defaultEndpoint, ...added] = endpoints
   const listed = defaultEndpoint.url ? endpoints : added
   return memberPage(
-    { c, title: 'Webhooks', state },
+    { c, title: 'Webhooks' },
     <>
       <p>
         When a job ends, an event is sent to the <code>webhook_url</code> of the job, or to the
         default URL if the job has none, and to each added endpoint that receives its type. The{' '}
         <a href="/docs/webhooks">webhooks guide</a> shows how to verify and handle events.
       </p>
-      <FormError state={state} />
+      <FormError state={c.var.form} />
       {disabledEndpointsCard(
         failing.filter(({ disabledAt }) => disabledAt !== null),
         canDevelop,
@@ -129,7 +129,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
       <LatestDeliveries deliveries={latest} endpoints={endpoints} />
       {canDevelop && (
         <Section id="url-heading" title="Default URL" card>
-          <PostForm to={`${PAGE}/url`} novalidate>
+          <PostForm to={`${PAGE}/url`}>
             <Field
               name="url"
               label="URL"
@@ -138,7 +138,6 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
               placeholder="https://shop.example/webhooks/try-on"
               hint="Receives all events of jobs that do not set webhook_url. Leave empty to send events only to the URLs of jobs and to added endpoints."
               required={false}
-              state={state}
             />
             <Button>Save</Button>
           </PostForm>

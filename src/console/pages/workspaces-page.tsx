@@ -4,15 +4,8 @@ import { readCreditUse } from '../../organisations/key-limits.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisations/workspaces.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import {
-  monthlyCredits,
-  name,
-  readForm,
-  resultOf,
-  type FormPage,
-  type FormState,
-} from '../forms.ts'
-import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
+import { monthlyCredits, name, pageWith, readForm, resultOf } from '../forms.ts'
+import { ActionForm, Button, Field, FoldedForm, FormError, PostForm } from '../components/form.tsx'
 import { monthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { StatusBadge, Timestamp } from '../components/text.tsx'
@@ -35,11 +28,11 @@ export const workspaces = createApp()
   })
   .post('/:workspaceId/rename', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const page: FormPage = (_, { errors, values }) => {
+    const page = () => {
+      const { errors, values } = c.var.form ?? {}
       // Every error of the form is one of its only field.
       const problem = errors?.['name'] ?? errors?.[''] ?? ''
-      const renaming = { errors: { name: problem }, values }
-      return workspacesPage(c, {}, { id: workspaceId, renaming })
+      return pageWith(c, workspacesPage, { errors: { name: problem }, values })
     }
     const change = await readForm(c, Named, page)
     await resultOf(c, page, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
@@ -47,9 +40,9 @@ export const workspaces = createApp()
   })
   .post('/:workspaceId/limit', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const page: FormPage = (_, limiting) => workspacesPage(c, {}, { id: workspaceId, limiting })
-    const change = { monthlyCredits: (await readForm(c, Limited, page)).monthly_credits }
-    await resultOf(c, page, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
+    const limited = await readForm(c, Limited, workspacesPage)
+    const change = { monthlyCredits: limited.monthly_credits }
+    await resultOf(c, workspacesPage, updateWorkspace({ ...scopeOf(c), workspaceId, change }))
     return redirectTo(c, PAGE, 'workspace_limit_saved')
   })
   .post('/:workspaceId/status', async (c) => {
@@ -61,31 +54,20 @@ export const workspaces = createApp()
     return redirectTo(c, PAGE, isActive ? 'workspace_restored' : 'workspace_archived')
   })
 
-/** The workspace with a form that has errors. */
-interface RejectedForm {
-  id: string
-  renaming?: FormState
-  limiting?: FormState
-}
-
-/** @param state of the form that creates a workspace */
-async function workspacesPage(
-  c: ConsoleContext,
-  state: FormState = {},
-  rejected: Partial<RejectedForm> = {},
-) {
+async function workspacesPage(c: ConsoleContext) {
+  const { form } = c.var
   const workspaces = await listWorkspaces(scopeOf(c))
   const use = await readCreditUse(scopeOf(c), workspaces)
   const mayManage = may(c, 'administer')
   const columns = ['Name', 'ID', 'Status', 'Credits this month', 'Created']
   return memberPage(
-    { c, title: 'Workspaces', status: state.errors || rejected.id ? 422 : 200 },
+    { c, title: 'Workspaces' },
     <>
       <p>
         Every job belongs to a workspace. A job without <code>workspace_id</code> is assigned to the
         oldest active workspace.
       </p>
-      <FormError state={state} />
+      <FormError state={form} />
       <Table
         label="Workspaces"
         columns={mayManage ? [...columns, 'Actions'] : columns}
@@ -99,13 +81,14 @@ async function workspacesPage(
             usedOf(workspace.monthlyCredits, use.get(workspace.id))
           ),
           <Timestamp as="day" at={workspace.createdAt} />,
-          actionsOn(workspace, rejected.id === workspace.id ? rejected : {}),
+          actionsOn(workspace),
         ])}
       />
       {mayManage ? (
         <Section id="new-workspace" title="Create a workspace" card>
-          <PostForm to={PAGE} novalidate>
-            <Field name="name" label="Name" state={state} maxlength={100} />
+          {/* An error of the whole form is at the top of the page. */}
+          <PostForm to={PAGE} state={form?.errors?.[''] ? { values: form.values } : undefined}>
+            <Field name="name" label="Name" maxlength={100} />
             <Button>Create workspace</Button>
           </PostForm>
         </Section>
@@ -119,28 +102,23 @@ async function workspacesPage(
   )
 }
 
-const actionsOn = (
-  { id, name: current, status, monthlyCredits: limit }: WorkspaceRow,
-  { renaming, limiting }: Partial<RejectedForm>,
-) => (
+const actionsOn = ({ id, name: current, status, monthlyCredits: limit }: WorkspaceRow) => (
   <div class="buttons">
-    <RenameForm
-      to={`${PAGE}/${id}/rename`}
-      current={current}
-      id={`name-${id}`}
-      label="New name"
-      submit="Rename"
-      state={renaming}
-    />
-    <details class="confirm plain" open={limiting !== undefined || undefined}>
-      <summary role="button" class="secondary" aria-label={`Limit ${current}`}>
-        Limit
-      </summary>
-      <PostForm to={`${PAGE}/${id}/limit`} state={limiting ?? {}}>
-        {monthlyCreditsField(limit, `limit-${id}`)}
-        <Button aria-label={`Save limit of ${current}`}>Save limit</Button>
-      </PostForm>
-    </details>
+    <FoldedForm to={`${PAGE}/${id}/rename`} label="Rename" on={current}>
+      <Field
+        id={`name-${id}`}
+        name="name"
+        label="New name"
+        value={current}
+        maxlength={100}
+        autocomplete="off"
+      />
+      <Button aria-label={`Rename ${current}`}>Rename</Button>
+    </FoldedForm>
+    <FoldedForm to={`${PAGE}/${id}/limit`} label="Limit" on={current}>
+      {monthlyCreditsField(limit, `limit-${id}`)}
+      <Button aria-label={`Save limit of ${current}`}>Save limit</Button>
+    </FoldedForm>
     {status === 'active' ? (
       <ActionForm
         to={`${PAGE}/${id}/status`}
