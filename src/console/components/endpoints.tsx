@@ -6,7 +6,16 @@ import { EVENT_TYPES, DEFAULT_ENDPOINT, type EventType } from '../../domain/webh
 import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 import type { EndpointSettings } from '../../webhooks/endpoints/endpoints.ts'
 import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
-import { ActionForm, Field, FieldError, Select, useFormState, Button, PostForm } from './form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FieldError,
+  NameField,
+  PostForm,
+  Select,
+  useFormState,
+} from './form.tsx'
 import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link, Timestamp } from './text.tsx'
 import { EmptyState, Table, Section } from './section.tsx'
@@ -60,14 +69,7 @@ export const EndpointFields = ({ endpoint }: { endpoint?: EndpointRow }) => {
   const typesError = errors?.['types']
   return (
     <>
-      <Field
-        name="name"
-        label="Name"
-        value={endpoint?.name ?? ''}
-        placeholder="Order system"
-        maxlength={100}
-        autocomplete="off"
-      />
+      <NameField value={endpoint?.name ?? ''} placeholder="Order system" />
       <Field
         name="url"
         label="URL"

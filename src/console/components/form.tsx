@@ -71,14 +71,13 @@ export const FieldError = ({ id, text }: { id?: string | undefined; text: string
     </small>
   ) : null
 
+/** The name of an object, which browsers do not fill in. */
+export const NameField = (props: Partial<FieldProps>) => (
+  <Field name="name" label="Name" maxlength={100} autocomplete="off" {...props} />
+)
+
 export const OrganisationNameField = (props: Partial<FieldProps>) => (
-  <Field
-    name="name"
-    label="Organisation name"
-    autocomplete="organization"
-    maxlength={100}
-    {...props}
-  />
+  <NameField label="Organisation name" autocomplete="organization" {...props} />
 )
 
 interface SelectProps {

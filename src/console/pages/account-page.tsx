@@ -7,7 +7,15 @@ import { readPreferences } from '../../users/notification-preferences.ts'
 import { IdentityFields } from '../confirm-identity.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { NewPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
-import { ActionForm, Button, Field, FoldedForm, FormError, PostForm } from '../components/form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FoldedForm,
+  FormError,
+  NameField,
+  PostForm,
+} from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Section, Table, Tabs } from '../components/section.tsx'
 import { Timestamp, ButtonLink } from '../components/text.tsx'
@@ -163,14 +171,7 @@ const Passkeys = ({ passkeys }: { passkeys: PasskeyRow[] }) => (
           on={name}
           state={{}}
         >
-          <Field
-            id={`name-${id}`}
-            name="name"
-            label="Name"
-            value={name}
-            maxlength={100}
-            autocomplete="off"
-          />
+          <NameField id={`name-${id}`} value={name} />
           <Button aria-label={`Save ${name}`}>Save</Button>
         </FoldedForm>
         <ActionForm
@@ -193,13 +194,7 @@ const NewPasskey = ({ device }: { device: string }) => (
       data-options="/console/account/passkeys/options"
       hidden
     >
-      <Field
-        name="passkey_name"
-        label="Name of the new passkey"
-        maxlength={100}
-        autocomplete="off"
-        value={device}
-      />
+      <NameField name="passkey_name" label="Name of the new passkey" value={device} />
       <PasskeyInput label="Add a passkey" />
     </PostForm>
     <p class="muted" data-without-passkeys>

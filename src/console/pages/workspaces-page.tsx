@@ -5,7 +5,15 @@ import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisa
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { monthlyCredits, name, pageWith, readForm, resultOf } from '../forms.ts'
-import { ActionForm, Button, Field, FoldedForm, FormError, PostForm } from '../components/form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FoldedForm,
+  FormError,
+  NameField,
+  PostForm,
+} from '../components/form.tsx'
 import { monthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { StatusBadge, Timestamp } from '../components/text.tsx'
@@ -105,14 +113,7 @@ async function workspacesPage(c: ConsoleContext) {
 const actionsOn = ({ id, name: current, status, monthlyCredits: limit }: WorkspaceRow) => (
   <div class="buttons">
     <FoldedForm to={`${PAGE}/${id}/rename`} label="Rename" on={current}>
-      <Field
-        id={`name-${id}`}
-        name="name"
-        label="New name"
-        value={current}
-        maxlength={100}
-        autocomplete="off"
-      />
+      <NameField id={`name-${id}`} label="New name" value={current} />
       <Button aria-label={`Rename ${current}`}>Rename</Button>
     </FoldedForm>
     <FoldedForm to={`${PAGE}/${id}/limit`} label="Limit" on={current}>
