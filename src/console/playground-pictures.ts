@@ -58,7 +58,7 @@ export function pictureProblem(
 /** The values of a form with sample pictures, by default the first pair. */
 export const sampleValues = (
   c: ConsoleContext,
-  files: { [role in Role]?: string | undefined },
+  files: { [role in Role]?: string | undefined } = {},
 ) => ({
   model_image_url: sampleUrl(baseUrlOf(c), files.model ?? SAMPLE_PAIR.model),
   garment_image_url: sampleUrl(baseUrlOf(c), files.garment ?? SAMPLE_PAIR.garment),

@@ -14,26 +14,17 @@ interface TryOnRequest {
   baseUrl: string
   /** A key, or KEY_FROM_ENVIRONMENT. */
   apiKey: string
-  modelImageUrl: string
-  garmentImageUrl: string
-  workspaceId?: string | undefined
+  fields: { model_image_url: string; garment_image_url: string; workspace_id?: string }
 }
 
 /** Code that submits a job and shows its result. The clients are those of the service's downloads. */
-export function tryOnSnippets(request: TryOnRequest): Snippet[] {
-  const fields = {
-    model_image_url: request.modelImageUrl,
-    garment_image_url: request.garmentImageUrl,
-    ...(request.workspaceId !== undefined && { workspace_id: request.workspaceId }),
-  }
-  return [
-    { label: 'curl', code: curlOf(request, fields) },
-    { label: 'TypeScript', code: typeScriptOf(request, fields) },
-    { label: 'Python', code: pythonOf(request, fields) },
-  ]
-}
+export const tryOnSnippets = (request: TryOnRequest): Snippet[] => [
+  { label: 'curl', code: curlOf(request) },
+  { label: 'TypeScript', code: typeScriptOf(request) },
+  { label: 'Python', code: pythonOf(request) },
+]
 
-const curlOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) => {
+const curlOf = ({ baseUrl, apiKey, fields }: TryOnRequest) => {
   const header = `Authorization: Bearer ${apiKey}`
   // Only double quotes let the shell insert the variable.
   const authorization = apiKey === KEY_FROM_ENVIRONMENT ? `"${header}"` : shellText(header)
@@ -44,7 +35,7 @@ const curlOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string
   -d ${shellText(JSON.stringify(fields, null, 2).replaceAll('\n', '\n  '))}`
 }
 
-const typeScriptOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) =>
+const typeScriptOf = ({ baseUrl, apiKey, fields }: TryOnRequest) =>
   `// npm install ${baseUrl}/downloads/${CLIENT_ARCHIVE}
 import { TryOnClient } from '@try-on/client'
 
@@ -58,7 +49,7 @@ ${Object.entries(fields)
   .join('')}})
 console.log(job.output_url)`
 
-const pythonOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) => {
+const pythonOf = ({ baseUrl, apiKey, fields }: TryOnRequest) => {
   const isFromEnvironment = apiKey === KEY_FROM_ENVIRONMENT
   return `# pip install ${baseUrl}/downloads/${PYTHON_ARCHIVE}
 ${isFromEnvironment ? 'import os\n\n' : ''}from try_on import TryOnClient

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../../src/console/snippets.ts'
 
-const request = {
-  baseUrl: 'https://try-on.test',
-  apiKey: 'svc_test_sk_1',
-  modelImageUrl: 'https://shop.example/model.jpg',
-  garmentImageUrl: 'https://shop.example/shirt.png',
-}
-
-const codeOf = (changes: Partial<Parameters<typeof tryOnSnippets>[0]> = {}) => {
-  const [curl, typeScript, python] = tryOnSnippets({ ...request, ...changes }).map(
-    ({ code }) => code,
-  )
+const codeOf = ({ apiKey = 'svc_test_sk_1', fields = {} } = {}) => {
+  const [curl, typeScript, python] = tryOnSnippets({
+    baseUrl: 'https://try-on.test',
+    apiKey,
+    fields: {
+      model_image_url: 'https://shop.example/model.jpg',
+      garment_image_url: 'https://shop.example/shirt.png',
+      ...fields,
+    },
+  }).map(({ code }) => code)
   return { curl, typeScript, python }
 }
 
@@ -62,14 +61,14 @@ print(job["output_url"])`,
   })
 
   it('contain the workspace if it is given', () => {
-    const code = codeOf({ workspaceId: 'ws_1' })
+    const code = codeOf({ fields: { workspace_id: 'ws_1' } })
     expect(code.curl).toContain('"workspace_id": "ws_1"\n  }')
     expect(code.typeScript).toContain("  workspace_id: 'ws_1',\n})")
     expect(code.python).toContain('    workspace_id="ws_1",\n)')
   })
 
   it('quote a URL that would end a string', () => {
-    const code = codeOf({ modelImageUrl: `https://shop.example/'"\\$(id)` })
+    const code = codeOf({ fields: { model_image_url: `https://shop.example/'"\\$(id)` } })
     expect(code.curl).toContain(String.raw`"https://shop.example/'\''\"\\$(id)"`)
     expect(code.typeScript).toContain(String.raw`'https://shop.example/\'"\\$(id)'`)
     expect(code.python).toContain(String.raw`"https://shop.example/'\"\\$(id)"`)

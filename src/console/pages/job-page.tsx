@@ -193,9 +193,11 @@ const RunAgain = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
         snippets={tryOnSnippets({
           baseUrl: baseUrlOf(c),
           apiKey: KEY_FROM_ENVIRONMENT,
-          modelImageUrl: row.modelImageUrl ?? '',
-          garmentImageUrl: row.garmentImageUrl ?? '',
-          workspaceId: row.workspaceId,
+          fields: {
+            model_image_url: row.modelImageUrl ?? '',
+            garment_image_url: row.garmentImageUrl ?? '',
+            workspace_id: row.workspaceId,
+          },
         })}
       />
     </section>

@@ -10,6 +10,7 @@ import { Button, PostForm } from '../components/form.tsx'
 import { Link, OrganisationPath, Notice, ButtonLink } from '../components/text.tsx'
 import { cardPage, guestPage, Steps } from '../components/layout.tsx'
 import type { ConsoleContext } from '../console-context.ts'
+import { sampleValues } from '../playground-pictures.ts'
 import { tryOnSnippets } from '../snippets.ts'
 
 export const newKeyPage = (
@@ -41,8 +42,7 @@ export const newKeyPage = (
           snippets={tryOnSnippets({
             baseUrl: baseUrlOf(c),
             apiKey: key,
-            modelImageUrl: sampleUrl(baseUrlOf(c), SAMPLE_PAIR.model),
-            garmentImageUrl: sampleUrl(baseUrlOf(c), SAMPLE_PAIR.garment),
+            fields: sampleValues(c),
           })}
         />
         <div class="run">

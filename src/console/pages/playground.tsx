@@ -5,7 +5,7 @@ import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { findJobs } from '../../jobs/reports/job-lists.ts'
 import { receiveUpload, uploadBytesOf, type RejectedUpload } from '../../jobs/receive-upload.ts'
 import { MODES, type Mode } from '../../domain/job.ts'
-import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
+import { SAMPLES } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
@@ -159,13 +159,12 @@ async function playgroundPage(c: ConsoleContext, job?: JobRow) {
 
 /** Code that submits the chosen pictures, or the first sample pair. */
 function codeOf(c: ConsoleContext, values: Partial<PictureValues> & { workspace?: string }) {
-  const baseUrl = baseUrlOf(c)
-  const snippets = tryOnSnippets({
-    baseUrl,
-    apiKey: KEY_FROM_ENVIRONMENT,
-    modelImageUrl: chosenUrl(values, 'model') || sampleUrl(baseUrl, SAMPLE_PAIR.model),
-    garmentImageUrl: chosenUrl(values, 'garment') || sampleUrl(baseUrl, SAMPLE_PAIR.garment),
-    workspaceId: values.workspace || undefined,
-  })
-  return <CodeSnippets snippets={snippets} id="code" />
+  const samples = sampleValues(c)
+  const fields = {
+    model_image_url: chosenUrl(values, 'model') || samples.model_image_url,
+    garment_image_url: chosenUrl(values, 'garment') || samples.garment_image_url,
+    ...(values.workspace && { workspace_id: values.workspace }),
+  }
+  const request = { baseUrl: baseUrlOf(c), apiKey: KEY_FROM_ENVIRONMENT, fields }
+  return <CodeSnippets snippets={tryOnSnippets(request)} id="code" />
 }
