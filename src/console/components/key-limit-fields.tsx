@@ -10,24 +10,20 @@ import { Field, Select } from './form.tsx'
 
 const ACCESS_LABELS = { full: 'Full access', read: 'Read only' } as const
 
-export const limitFields = {
-  access: z.enum(KEY_ACCESS, 'Choose the access.').default('full'),
-  workspace: z
-    .string()
-    .default('')
-    .refine((id) => id === '' || isId('ws', id), 'Choose a workspace.'),
-  monthly_credits: monthlyCredits,
-}
-
-export const limitsFrom = ({
-  access,
-  workspace,
-  monthly_credits,
-}: z.infer<z.ZodObject<typeof limitFields>>): KeyLimits => ({
-  access,
-  workspaceId: workspace || null,
-  monthlyCredits: monthly_credits,
-})
+export const LimitsForm = z
+  .object({
+    access: z.enum(KEY_ACCESS, 'Choose the access.').default('full'),
+    workspace: z
+      .string()
+      .default('')
+      .refine((id) => id === '' || isId('ws', id), 'Choose a workspace.'),
+    monthly_credits: monthlyCredits,
+  })
+  .transform(({ access, workspace, monthly_credits: credits }) => ({
+    access,
+    workspaceId: workspace || null,
+    monthlyCredits: credits,
+  }))
 
 /** @param id differs where several forms of a page have this field */
 export const monthlyCreditsField = (value: number | null | undefined, id = 'monthly_credits') => (

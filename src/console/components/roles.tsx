@@ -111,14 +111,15 @@ export const RoleFields = ({ workspaces, role, workspaceIds }: RoleFieldsProps) 
 }
 
 /** Each chosen workspace is a field whose name is the workspace's id. */
-export const roleFields = {
-  role: z.enum(ROLES, 'Choose a role.'),
-  access: z.enum(['all', 'limited']).default('all'),
-}
-
-/** The chosen workspaces; null for all. */
-export const chosenWorkspaces = (form: { access: 'all' | 'limited' }): string[] | null =>
-  form.access === 'all' ? null : Object.keys(form).filter((name) => isId('ws', name))
+export const RoleForm = z
+  .looseObject({
+    role: z.enum(ROLES, 'Choose a role.'),
+    access: z.enum(['all', 'limited']).default('all'),
+  })
+  .transform(({ role, access, ...form }) => ({
+    role,
+    workspaceIds: access === 'all' ? null : Object.keys(form).filter((name) => isId('ws', name)),
+  }))
 
 export const recentSignInForRoles = requireRecentSignInIf(({ role: name }) => {
   const role = ROLES.find((known) => known === name)

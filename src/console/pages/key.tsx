@@ -15,12 +15,7 @@ import { ModeBadge, StatusBadge, Link, Notice, Timestamp } from '../components/t
 import { memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
-import {
-  keyLimitFields,
-  limitFields,
-  limitsFrom,
-  limitTexts,
-} from '../components/key-limit-fields.tsx'
+import { keyLimitFields, LimitsForm, limitTexts } from '../components/key-limit-fields.tsx'
 import { idIn, name, readForm, resultOf } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { mayInAllWorkspaces, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
@@ -55,7 +50,7 @@ export const apiKey = createApp()
   })
   // Wider limits let a key that may have leaked do more.
   .post('/:keyId/limits', requireRecentSignIn, async (c) => {
-    const limits = limitsFrom(await readForm(c, z.object(limitFields), keyPage))
+    const limits = await readForm(c, LimitsForm, keyPage)
     const isSaved = await resultOf(c, keyPage, updateKeyLimits({ ...keyIn(c), limits }))
     return redirectTo(c, pageOf(c), isSaved ? 'key_limits_saved' : 'key_ended')
   })

@@ -16,12 +16,7 @@ import { DAY_MS } from '../../domain/limits.ts'
 import { name, readForm, resultOf } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { ModeField } from '../components/radio-cards.tsx'
-import {
-  keyLimitFields,
-  limitFields,
-  limitsFrom,
-  limitTexts,
-} from '../components/key-limit-fields.tsx'
+import { keyLimitFields, LimitsForm, limitTexts } from '../components/key-limit-fields.tsx'
 import { Notice, Timestamp, Link } from '../components/text.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
@@ -46,14 +41,15 @@ const expires = z
   )
   .transform((at) => (at === null ? null : new Date(at)))
 
-const NewKey = z.object({
-  name,
-  mode: z.enum(MODES, 'Choose a mode.'),
-  expires,
-  ...limitFields,
-  /** Generated with the form: sending the form twice, or reloading the response, creates one key. */
-  id: z.string().refine((id) => isId('key', id)),
-})
+const NewKey = z
+  .object({
+    name,
+    mode: z.enum(MODES, 'Choose a mode.'),
+    expires,
+    /** Generated with the form: sending the form twice, or reloading the response, creates one key. */
+    id: z.string().refine((id) => isId('key', id)),
+  })
+  .and(LimitsForm)
 
 /** A live key can spend credits, so creating one requires a recent sign-in. */
 const recentSignInForLive = requireRecentSignInIf(({ mode }) => mode === 'live')
@@ -61,8 +57,7 @@ const recentSignInForLive = requireRecentSignInIf(({ mode }) => mode === 'live')
 export const keys = createApp()
   .get('/', (c) => keysPage(c))
   .post('/', recentSignInForLive, async (c) => {
-    const { name, mode, id, expires: expiresAt, ...form } = await readForm(c, NewKey, keysPage)
-    const limits = limitsFrom(form)
+    const { name, mode, id, expires: expiresAt, ...limits } = await readForm(c, NewKey, keysPage)
     const creating = createApiKey({ ...scopeOf(c), name, mode, id, expiresAt, limits })
     const created = await resultOf(c, keysPage, creating)
     if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')

@@ -19,10 +19,9 @@ import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { capitalised, ModeBadge, Timestamp, ButtonLink } from '../components/text.tsx'
 import {
-  chosenWorkspaces,
   recentSignInForRoles,
   RoleFields,
-  roleFields,
+  RoleForm,
   RoleTable,
   workspaceNames,
 } from '../components/roles.tsx'
@@ -34,30 +33,29 @@ import { redirectTo } from '../form-notices.ts'
 import { KeyText } from './key.tsx'
 
 const TEAM = '/settings/team'
-const Invitation = z.looseObject({ email, ...roleFields })
+const Invitation = z.object({ email }).and(RoleForm)
 
 export const team = createApp()
   .get('/', (c) => teamPage(c))
   .post('/invitations', recentSignInForRoles, async (c) => {
-    const form = await readForm(c, Invitation, teamPage)
-    const { email: address, role } = form
+    const { email: address, ...access } = await readForm(c, Invitation, teamPage)
     requireMail(c.env)
     await limitInvitation(c, address)
     const inviting = invite({
       ...scopeOf(c),
       email: address,
-      role,
-      workspaceIds: chosenWorkspaces(form),
+      ...access,
       organisationName: c.var.membership.organisation.name,
       baseUrl: baseUrlOf(c),
     })
     const invited = await resultOf(c, teamPage, inviting)
     if (!invited) {
       const errors = { email: 'This user is already a member.' }
-      return pageWith(c, teamPage, { errors, values: textsOf(form) })
+      const values = { ...textsOf(await c.req.parseBody()), email: address }
+      return pageWith(c, teamPage, { errors, values })
     }
-    const changed = invited.replaced !== undefined && invited.replaced !== role
-    return redirectTo(c, TEAM, 'invitation_sent', changed ? role : '')
+    const changed = invited.replaced !== undefined && invited.replaced !== access.role
+    return redirectTo(c, TEAM, 'invitation_sent', changed ? access.role : '')
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     await withdrawInvitation({ ...scopeOf(c), invitationId: c.req.param('invitationId') })
@@ -69,9 +67,8 @@ export const team = createApp()
     redirectTo(c, `${TEAM}/members/${encodeURIComponent(c.req.param('userId'))}`),
   )
   .post('/members/:userId/role', recentSignInForRoles, async (c) => {
-    const form = await readForm(c, z.looseObject(roleFields), notFoundPage)
+    const change = await readForm(c, RoleForm, notFoundPage)
     const userId = c.req.param('userId')
-    const change = { role: form.role, workspaceIds: chosenWorkspaces(form) }
     const page = () => rolePage(c, userId)
     const changed = await resultOf(c, page, changeRole({ ...scopeOf(c), userId, ...change }))
     return redirectTo(c, TEAM, changed ? 'role_changed' : 'last_owner')
