@@ -200,53 +200,50 @@ export const PostForm = ({
   )
 }
 
-type FoldedFormProps = Target & {
+interface Opener {
   /** The text of the button. */
   label: string
   /** The object of the form, added to the button's accessible name. */
-  on?: string
-  children?: Child
+  on?: string | undefined
 }
 
+type FoldedFormProps = PostFormAttributes & Target & Opener & { isWarning?: boolean }
+
 /** A button that opens a form. A rejected form is open. */
-export const FoldedForm = ({ label, on, children, ...form }: FoldedFormProps) => (
-  <details class="confirm plain" open={useForm(form).state.errors ? true : undefined}>
+export const FoldedForm = ({ label, on, isWarning, ...form }: FoldedFormProps) => (
+  <details
+    class={isWarning ? 'confirm' : 'confirm plain'}
+    open={useForm(form).state.errors ? true : undefined}
+  >
     <summary role="button" class="secondary" aria-label={on && `${label} ${on}`}>
       {label}
     </summary>
-    <PostForm {...form}>{children}</PostForm>
+    <PostForm {...form} />
   </details>
 )
 
 type Action = Target &
+  Opener &
   Pick<PostFormAttributes, 'fields'> &
   Pick<ButtonProps, 'kind'> & {
-    label: string
-    /** The object of the action, added to the button's accessible name. */
-    on?: string
     confirm?: Child
     /** Shows the confirmation without the colour of a warning. */
     isSafe?: boolean
   }
 
 /** A form with one button and no visible fields. With `confirm`, the button first opens a confirmation. */
-export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...form }: Action) => {
-  const name = on && `${label} ${on}`
+export const ActionForm = ({ label, on, kind = 'secondary', confirm, isSafe, ...rest }: Action) => {
+  const form = { ...rest, state: {}, class: 'action' }
   const button = (
-    <PostForm {...form} state={{}} class="action">
-      {confirm && <p>{confirm}</p>}
-      <Button kind={kind} aria-label={name}>
-        {label}
-      </Button>
-    </PostForm>
+    <Button kind={kind} aria-label={on && `${label} ${on}`}>
+      {label}
+    </Button>
   )
-  if (!confirm) return button
+  if (!confirm) return <PostForm {...form}>{button}</PostForm>
   return (
-    <details class={isSafe ? 'confirm plain' : 'confirm'}>
-      <summary role="button" class="secondary" aria-label={name}>
-        {label}
-      </summary>
+    <FoldedForm {...form} label={label} on={on} isWarning={!isSafe}>
+      <p>{confirm}</p>
       {button}
-    </details>
+    </FoldedForm>
   )
 }

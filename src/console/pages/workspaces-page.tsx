@@ -120,22 +120,16 @@ const actionsOn = ({ id, name: current, status, monthlyCredits: limit }: Workspa
       {monthlyCreditsField(limit, `limit-${id}`)}
       <Button aria-label={`Save limit of ${current}`}>Save limit</Button>
     </FoldedForm>
-    {status === 'active' ? (
-      <ActionForm
-        to={`${PAGE}/${id}/status`}
-        label="Archive"
-        on={current}
-        kind="danger"
-        fields={{ status: 'archived' }}
-        confirm={`Archive “${current}”? Its current jobs continue. New jobs are rejected with workspace_not_found.`}
-      />
-    ) : (
-      <ActionForm
-        to={`${PAGE}/${id}/status`}
-        label="Restore"
-        on={current}
-        fields={{ status: 'active' }}
-      />
-    )}
+    <ActionForm
+      to={`${PAGE}/${id}/status`}
+      label={status === 'active' ? 'Archive' : 'Restore'}
+      on={current}
+      kind={status === 'active' ? 'danger' : 'secondary'}
+      fields={{ status: status === 'active' ? 'archived' : 'active' }}
+      confirm={
+        status === 'active' &&
+        `Archive “${current}”? Its current jobs continue. New jobs are rejected with workspace_not_found.`
+      }
+    />
   </div>
 )
