@@ -86,15 +86,18 @@ export const cardPage = ({ heading, step, aside, ...page }: CardOptions, content
       {step && <Steps current={step} />}
       <h1>{heading ?? page.title}</h1>
       {content}
-      {aside && (
-        <p class="aside">
-          {aside.map(([href, text]) => (
-            <a href={href}>{text}</a>
-          ))}
-        </p>
-      )}
+      {aside && <Aside links={aside} />}
     </article>,
   )
+
+/** Links below the content of a page. */
+export const Aside = ({ links }: { links: Anchor[] }) => (
+  <p class="aside">
+    {links.map(([href, text]) => (
+      <a href={href}>{text}</a>
+    ))}
+  </p>
+)
 
 const MODELESS =
   /\/(account|billing|credits|invitations|settings\/(organisation|workspaces|team|audit-log))/

@@ -8,7 +8,7 @@ import { logError } from '../../platform/log.ts'
 import { createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { textsOf } from '../forms.ts'
-import { memberPage } from '../components/layout.tsx'
+import { Aside, memberPage } from '../components/layout.tsx'
 import { PasskeyInput } from '../components/credential-fields.tsx'
 import { returnTo } from '../return-to.ts'
 import { CONFIRMATION_PREFIX, confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
@@ -88,9 +88,7 @@ async function confirmPage(c: ConsoleContext) {
           </div>
         </PostForm>
       </section>
-      <p class="aside">
-        <a href={returnTo(c) ?? '/console'}>Cancel</a>
-      </p>
+      <Aside links={[[returnTo(c) ?? '/console', 'Cancel']]} />
     </>,
   )
 }

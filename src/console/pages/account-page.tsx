@@ -16,7 +16,7 @@ import {
   NameField,
   PostForm,
 } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
+import { Aside, memberPage } from '../components/layout.tsx'
 import { Section, Table, Tabs } from '../components/section.tsx'
 import { Timestamp, ButtonLink } from '../components/text.tsx'
 import { deviceOf } from '../device.ts'
@@ -79,9 +79,7 @@ const Profile = ({ name }: { name: string }) => (
       <p>The next page shows what will be deleted and asks for your password.</p>
       <ButtonLink href="/console/account/delete" label="Delete your account" />
     </Section>
-    <p class="aside">
-      <a href="/console/invitations">Your invitations</a>
-    </p>
+    <Aside links={[['/console/invitations', 'Your invitations']]} />
   </>
 )
 

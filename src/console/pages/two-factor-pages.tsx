@@ -13,7 +13,7 @@ import { totpUri } from '../../users/totp.ts'
 import { CopyableText } from '../components/copyable-text.tsx'
 import { CodeField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
+import { Aside, memberPage } from '../components/layout.tsx'
 import { Notice, ButtonLink } from '../components/text.tsx'
 import { code, pageWith, readForm } from '../forms.ts'
 import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
@@ -118,9 +118,7 @@ async function statePage(c: ConsoleContext) {
           <ActionForm action={SET_UP} label="Set up" on="the authenticator app" kind="primary" />
         </Section>
       )}
-      <p class="aside">
-        <a href="/console/account">Back to your account</a>
-      </p>
+      <Aside links={[['/console/account', 'Back to your account']]} />
     </>,
   )
 }
@@ -154,9 +152,7 @@ async function setUpPage(c: ConsoleContext, secret: string) {
           </PostForm>
         </li>
       </ol>
-      <p class="aside">
-        <a href={PAGE}>Cancel</a>
-      </p>
+      <Aside links={[[PAGE, 'Cancel']]} />
     </>,
   )
 }
