@@ -88,7 +88,8 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
         Webhook: row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None'),
         'Request ID':
           row.requestId !== null &&
-          (hasLogEntry(c, row) ? (
+          // The request log contains only requests to the API.
+          (row.apiKeyId !== SUBMITTED_IN_CONSOLE && mayInAllWorkspaces(c, 'jobs') ? (
             <Link to={withQuery('/requests', { q: row.requestId })}>{row.requestId}</Link>
           ) : (
             row.requestId
@@ -100,10 +101,6 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
     </section>
   )
 }
-
-/** The request log contains only requests to the API. */
-const hasLogEntry = (c: ConsoleContext, { apiKeyId }: JobWithEvent): boolean =>
-  apiKeyId !== SUBMITTED_IN_CONSOLE && mayInAllWorkspaces(c, 'jobs')
 
 const MINUTE_MS = 60_000
 

@@ -101,7 +101,15 @@ async function keysPage(c: ConsoleContext) {
           <Created of={key} />,
           <Timestamp as="ago" at={key.lastUsedAt} />,
           <Timestamp as="day" at={key.revokedAt} none="No expiry" />,
-          mayManage && <Revoke apiKey={key} />,
+          mayManage && (
+            <ActionForm
+              to={`/settings/api-keys/${key.id}/revoke`}
+              label="Revoke"
+              on={key.name}
+              kind="danger"
+              confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
+            />
+          ),
         ])}
       />
       {active.length > 0 && otherMode}
@@ -116,16 +124,6 @@ async function keysPage(c: ConsoleContext) {
     </>,
   )
 }
-
-const Revoke = ({ apiKey: { id, name: label } }: { apiKey: ListedApiKey }) => (
-  <ActionForm
-    to={`/settings/api-keys/${id}/revoke`}
-    label="Revoke"
-    on={label}
-    kind="danger"
-    confirm={`Revoke “${label}”? Requests with this key will be rejected immediately. You cannot undo this.`}
-  />
-)
 
 const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
   <details class="ended-keys">

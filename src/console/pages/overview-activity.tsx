@@ -171,13 +171,11 @@ function webhookFigures({ webhooks, disabledEndpoints }: Activity) {
     Failed: webhooks.failed,
     'Disabled endpoints': disabledEndpoints.length,
   }
-  const shown = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([label, count]): [string, string] => [label, formatCount(count)])
+  const shown = Object.entries(counts).filter(([, count]) => count > 0)
   if (shown.length === 0) return null
   return (
     <Section id="webhooks-heading" title="Webhooks">
-      {tiles(shown)}
+      {tiles(shown.map(([label, count]) => [label, formatCount(count)]))}
       <p class="muted">
         {webhooks.isLimited
           ? `Of the latest ${formatCount(MAX_COUNTED_EVENTS)} events. `
