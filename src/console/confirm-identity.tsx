@@ -1,12 +1,11 @@
 // Confirms the identity of the signed-in user before sensitive actions: with the password and, if
 // two-factor authentication is on, with a code; or with a passkey.
-import { authOf, authErrorCodeOf, MAX_PASSWORD_LENGTH } from '../users/auth.ts'
+import { authErrorCodeOf, MAX_PASSWORD_LENGTH } from '../users/auth.ts'
 import { checkPasskey } from '../users/passkeys.ts'
 import type { SignInMethod } from '../users/sessions.ts'
 import { useCode } from '../users/two-factor.ts'
-import { baseUrlOf } from '../http/base-url.ts'
 import { CodeField, CurrentPasswordField } from './components/credential-fields.tsx'
-import type { ConsoleContext, SessionUser } from './console-context.ts'
+import { authApi, type ConsoleContext, type SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
 import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
 import { rejection, textIn, type FormPage } from './forms.ts'
@@ -48,8 +47,8 @@ export async function confirmIdentity(
 async function isOwnPassword(c: ConsoleContext, password: string): Promise<boolean> {
   if (password.length > MAX_PASSWORD_LENGTH) return false
   const undo = await attemptOwnPassword(c)
-  const error = await authOf(c.env, baseUrlOf(c))
-    .api.verifyPassword({ body: { password }, headers: c.req.raw.headers })
+  const error = await authApi(c)
+    .verifyPassword({ body: { password }, headers: c.req.raw.headers })
     .then(() => null)
     .catch((reason: unknown) => reason)
   if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return false

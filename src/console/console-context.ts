@@ -5,7 +5,9 @@ import type { UserActor } from '../domain/actor.ts'
 import { consolePath } from '../domain/console-path.ts'
 import type { Mode } from '../domain/job.ts'
 import { permits, permitsUnlimited, type Permission } from '../domain/role.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { Membership } from '../organisations/members.ts'
+import { authOf } from '../users/auth.ts'
 
 export interface SessionUser {
   id: string
@@ -82,6 +84,9 @@ export const mayInAllWorkspaces = (c: ConsoleContext, permission: Permission): b
 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null
+
+/** The sign-in and the sessions of better-auth, on the origin of this service. */
+export const authApi = (c: ConsoleContext) => authOf(c.env, baseUrlOf(c)).api
 
 /** The arguments that all use cases of a user take. */
 export const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })

@@ -1,11 +1,9 @@
 // Requires a recent sign-in for sensitive actions, such as revealing a secret. If the session is older,
 // this middleware asks for the password, with a code if two-factor authentication is on, or for a
 // passkey, and then continues with the original form or page.
-import { authOf } from '../../users/auth.ts'
 import { countPasskeys } from '../../users/passkeys.ts'
-import { baseUrlOf } from '../../http/base-url.ts'
 import { logError } from '../../platform/log.ts'
-import { createMiddleware, type ConsoleContext } from '../console-context.ts'
+import { authApi, createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { textsOf } from '../forms.ts'
 import { Aside, memberPage } from '../components/layout.tsx'
@@ -31,8 +29,8 @@ export const requireRecentSignIn = createMiddleware(async (c, next) => {
   const method = await confirmIdentity(c, confirmPage, { prefix: CONFIRMATION_PREFIX })
   // Replaces the session with a new one, which is recent for the next 15 minutes.
   await startSession(c, c.var.user, method)
-  await authOf(c.env, baseUrlOf(c))
-    .api.signOut({ headers: c.req.raw.headers })
+  await authApi(c)
+    .signOut({ headers: c.req.raw.headers })
     .catch(logError('ending the old session failed'))
   return next()
 })

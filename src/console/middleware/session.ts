@@ -1,15 +1,14 @@
 // Sessions: finds the user and the selected organisation of a request, starts and ends sessions.
 import { getCookie, setCookie } from 'hono/cookie'
-import { authOf } from '../../users/auth.ts'
 import { membershipsOf } from '../../organisations/members.ts'
 import { endIfOld, recordSignIn, notifyNewSignIn, type SignInMethod } from '../../users/sessions.ts'
-import { baseUrlOf } from '../../http/base-url.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits, type Permission } from '../../domain/role.ts'
 import { addLogFields } from '../../platform/log.ts'
 import {
   createMiddleware,
   actorFor,
+  authApi,
   ipAddressOf,
   type ConsoleContext,
   type SessionUser,
@@ -30,7 +29,7 @@ function forwardCookies(c: ConsoleContext, headers: Headers): void {
 
 /** @returns null without a session, or when the sign-in is so long ago that the session ends */
 export async function findSessionUser(c: ConsoleContext): Promise<SessionUser | null> {
-  const { response, headers } = await authOf(c.env, baseUrlOf(c)).api.getSession({
+  const { response, headers } = await authApi(c).getSession({
     headers: c.req.raw.headers,
     returnHeaders: true,
   })
@@ -58,7 +57,7 @@ export async function startSession(
   user: { id: string; email: string },
   method: SignInMethod,
 ): Promise<void> {
-  const { headers } = await authOf(c.env, baseUrlOf(c)).api.startSession({
+  const { headers } = await authApi(c).startSession({
     body: { userId: user.id },
     headers: c.req.raw.headers,
     returnHeaders: true,
@@ -76,7 +75,7 @@ export async function startSession(
 }
 
 export async function endSession(c: ConsoleContext): Promise<void> {
-  const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
+  const { headers } = await authApi(c).signOut({
     headers: c.req.raw.headers,
     returnHeaders: true,
   })

@@ -83,11 +83,7 @@ const passkeys = createApp()
     return showTab(c, 'security', 'passkey_added')
   })
   .post('/:passkeyId/rename', async (c) => {
-    const page = () => {
-      const problem = c.var.form?.errors?.['name'] ?? ''
-      return pageWith(c, accountPage, { errors: { credential: problem } })
-    }
-    const form = await readForm(c, z.object({ name }), page)
+    const form = await readForm(c, z.object({ name }), accountPage)
     const passkeyId = c.req.param('passkeyId')
     const isRenamed = await renamePasskey({ ...requestOf(c), passkeyId, ...form })
     if (!isRenamed) throw new AppError('not_found')

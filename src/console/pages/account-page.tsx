@@ -127,6 +127,8 @@ const Security = async ({ c }: { c: ConsoleContext }) => {
           only on this website, so it cannot be phished.
         </p>
         <FormError state={c.var.form} of="credential" />
+        {/* Of a new name. */}
+        <FormError state={c.var.form} of="name" />
         {passkeys.length > 0 && <Passkeys passkeys={passkeys} />}
         {passkeys.length >= MAX_PASSKEYS ? (
           <p class="muted">You have the maximum of {MAX_PASSKEYS} passkeys.</p>

@@ -1,15 +1,13 @@
 // Resetting a forgotten password with a link that is sent by email.
 import { z } from 'zod'
-import { authOf } from '../../users/auth.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { findReset, resetPassword } from '../../users/passwords.ts'
-import { baseUrlOf } from '../../http/base-url.ts'
 import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { email, newPassword, pageWith, readForm, textIn } from '../forms.ts'
-import { createApp, ipAddressOf, type ConsoleContext } from '../console-context.ts'
+import { authApi, createApp, ipAddressOf, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { trustBrowser } from '../middleware/trusted-browser.ts'
 import { redirectWithNotice } from '../form-notices.ts'
@@ -26,7 +24,7 @@ export const passwordReset = createApp()
     }
     const body = await readForm(c, z.object({ email }), forgotPage)
     await limitMail(c, 'reset', body.email)
-    await authOf(c.env, baseUrlOf(c)).api.requestPasswordReset({ body })
+    await authApi(c).requestPasswordReset({ body })
     return linkSentPage(c, body.email)
   })
 

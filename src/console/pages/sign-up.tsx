@@ -2,7 +2,6 @@
 // address already has an account; only the email does.
 import { z } from 'zod'
 import { FREE_CREDITS } from '../../domain/limits.ts'
-import { authOf } from '../../users/auth.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import {
   findVerification,
@@ -11,8 +10,7 @@ import {
 } from '../../users/passwords.ts'
 import type { User } from '../../users/users.ts'
 import { settingsOf } from '../../platform/settings.ts'
-import { baseUrlOf } from '../../http/base-url.ts'
-import { createApp, type ConsoleContext } from '../console-context.ts'
+import { authApi, createApp, type ConsoleContext } from '../console-context.ts'
 import { signedCookie } from '../cookies.ts'
 import { email, name, newPassword, pageWith, workEmail, readForm, textIn } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
@@ -50,7 +48,7 @@ export const signUp = createApp()
     const problem = await passwordProblem({ env: c.env, password, email: address, names })
     if (problem) return pageWith(c, signUpPage, { errors: { password: problem }, values })
     await limitMail(c, 'verification', address)
-    const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
+    const { user } = await authApi(c).signUpEmail({
       body: { email: address, password, name: '', organisationName: organisation },
       headers: c.req.raw.headers,
     })
@@ -64,7 +62,7 @@ export const signUp = createApp()
   .post('/resend', requireMailSetUp, async (c) => {
     const body = await readForm(c, z.object({ email }), checkInboxPage)
     await limitMail(c, 'verification', body.email)
-    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body })
+    await authApi(c).sendVerificationEmail({ body })
     return redirectWithNotice(c, '/console/check-inbox', 'verification_sent')
   })
   .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
