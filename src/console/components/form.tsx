@@ -148,18 +148,12 @@ type Target = ({ to: string; action?: never } | { action: string; to?: never }) 
   state?: FormState | undefined
 }
 
-interface OptionalTarget {
-  to?: string | undefined
-  action?: string | undefined
-  state?: FormState | undefined
-}
-
-/** The address of a form, and what it shows again after it was posted. */
-function useForm({ to, action, state }: OptionalTarget) {
+/** The address of a form, what it shows again after it was posted, and its other properties. */
+function useForm<Props extends Target>({ to, action, state, ...rest }: Props) {
   const address = action ?? useContext(OrganisationPath) + to
   const posted = useContext(PostedForm)
   const isPosted = address.replace(/\?.*/, '') === posted.path
-  return { address, state: state ?? (isPosted ? posted.state : {}) }
+  return { address, state: state ?? (isPosted ? posted.state : {}), rest }
 }
 
 interface PostFormAttributes {
@@ -178,15 +172,9 @@ interface PostFormAttributes {
 }
 
 /** A form whose fields and errors are those that were posted. The server validates it, not the browser. */
-export const PostForm = ({
-  to,
-  action,
-  state: own,
-  fields = {},
-  children,
-  ...attributes
-}: PostFormAttributes & Target) => {
-  const { address, state } = useForm({ to, action, state: own })
+export const PostForm = (props: PostFormAttributes & Target) => {
+  const { address, state, rest } = useForm(props)
+  const { fields = {}, children, ...attributes } = rest
   return (
     <FormStateContext.Provider value={state}>
       <form method="post" action={address} {...attributes} novalidate>
