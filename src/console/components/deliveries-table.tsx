@@ -42,9 +42,7 @@ function receiverOf({ url, endpointId }: Delivery, endpoints: DeliveriesProps['e
   const endpoint = endpoints.find(({ id }) => id === endpointId)
   return (
     <span class="receiver" title={withoutQuery(url)}>
-      {endpointId !== null && (
-        <span class="endpoint-name">{endpoint?.name ?? 'Deleted endpoint'}</span>
-      )}
+      {endpointId !== null && <span>{endpoint?.name ?? 'Deleted endpoint'}</span>}
       <span class="url">{withoutQuery(url)}</span>
     </span>
   )

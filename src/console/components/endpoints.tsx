@@ -130,13 +130,7 @@ export const endpointTable = (
       const outcome = outcomeOf(endpoint, outcomes)
       return [
         <>
-          {isDefault ? (
-            name
-          ) : (
-            <Link to={`/settings/webhooks/endpoints/${id}`} class="endpoint-name">
-              {name}
-            </Link>
-          )}
+          {isDefault ? name : <Link to={`/settings/webhooks/endpoints/${id}`}>{name}</Link>}
           <span class="subline address">{url}</span>
         </>,
         isDefault ? 'All events without a URL of the job' : isAll ? 'All events' : types.join(', '),

@@ -189,7 +189,7 @@ const FormNotice = ({ c }: { c: ConsoleContext }) => {
 const Announcer = () => <p class="visually-hidden" role="status" data-announcer></p>
 
 const SkipLink = () => (
-  <a class="skip" href="#content">
+  <a class="skip visually-hidden" href="#content">
     Skip to content
   </a>
 )
@@ -260,7 +260,7 @@ export const Steps = ({ current: name }: { current: Step }) => {
             class={index < current ? 'done' : undefined}
             aria-current={index === current ? 'step' : undefined}
           >
-            <span>{label}</span>
+            <span class="visually-hidden">{label}</span>
           </li>
         ))}
       </ol>

@@ -142,7 +142,7 @@ export const credits = createApp()
   })
 
 const Explanation = () => (
-  <details class="explanation">
+  <details class="more">
     <summary>How credits are reserved, consumed and returned</summary>
     {detailList({
       Reserved:

@@ -126,7 +126,7 @@ async function keysPage(c: ConsoleContext) {
 }
 
 const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
-  <details class="ended-keys">
+  <details class="more">
     <summary>
       {keys.length} revoked or expired {keys.length === 1 ? 'key' : 'keys'}
     </summary>
