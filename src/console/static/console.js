@@ -13,7 +13,7 @@ const FORMATS = {
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 
 /** Waits, then until the page is visible. */
-export async function pause(ms) {
+async function pause(ms) {
   await new Promise((resolve) => setTimeout(resolve, ms))
   if (!document.hidden) return
   await new Promise((resolve) =>
@@ -159,8 +159,7 @@ export async function poll(section) {
   while (current.dataset.live) {
     const response = await fetch(current.dataset.live).catch(() => null)
     if (response?.ok && !response.redirected) {
-      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-      const next = page.querySelector('section')
+      const next = (await documentOf(response)).querySelector('section')
       showLocalTimes(next)
       showCopyButtons(next)
       for (const { id, open } of current.querySelectorAll('details[id]')) {
@@ -184,6 +183,10 @@ export async function poll(section) {
     await pause(Number(current.dataset.liveSeconds ?? 1) * POLL_MS)
   }
 }
+
+/** The page, or the part of one, in a response. */
+export const documentOf = async (response) =>
+  new DOMParser().parseFromString(await response.text(), 'text/html')
 
 /** Moves the focus to the link or button of a new section that is like the one that had it. */
 function focusLike(section, { localName, href, ariaLabel, textContent }) {
@@ -220,7 +223,7 @@ function megabytes(bytes) {
 }
 
 /** Converts the UTC times below `root` to the browser's time zone and locale. */
-export function showLocalTimes(root) {
+function showLocalTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime)
     const { as } = time.dataset

@@ -1,7 +1,7 @@
 // Progressive enhancement of the playground: previews, uploads as soon as a file is chosen, drag and
 // drop, paste, the result on the same page, and code with the chosen pictures.
 
-import { announce, element, liveSection, poll, setBusy } from './console.js'
+import { announce, documentOf, element, liveSection, poll, setBusy } from './console.js'
 
 const result = document.querySelector('[data-run-result]')
 const code = document.querySelector('[data-code-for]')
@@ -227,8 +227,4 @@ async function updateCode() {
   const texts = (await documentOf(response)).querySelectorAll('[data-copy-source]')
   for (const [index, part] of code.querySelectorAll('[data-copy-source]').entries())
     part.textContent = texts[index]?.textContent ?? ''
-}
-
-async function documentOf(response) {
-  return new DOMParser().parseFromString(await response.text(), 'text/html')
 }
