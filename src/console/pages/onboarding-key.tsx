@@ -68,17 +68,21 @@ const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
         ? `See what your customers will see. This live job uses 1 of your ${freeCredits} free credits.`
         : 'A live job costs 1 credit, and your organisation has none yet. Buy credits to see a real result.'}
     </p>
-    <div class="pair">
+    <div class="images">
       <figure>
-        <img src={sampleUrl('', SAMPLE_PAIR.model)} alt="A woman in a grey T-shirt" />
+        <span class="frame">
+          <img src={sampleUrl('', SAMPLE_PAIR.model)} alt="A woman in a grey T-shirt" />
+        </span>
         <figcaption>Person</figcaption>
       </figure>
       <figure>
-        <img src={sampleUrl('', SAMPLE_PAIR.garment)} alt="A striped T-shirt" />
+        <span class="frame">
+          <img src={sampleUrl('', SAMPLE_PAIR.garment)} alt="A striped T-shirt" />
+        </span>
         <figcaption>Garment</figcaption>
       </figure>
       <div class="run" data-run-result aria-live="polite">
-        <p class="frame">The result appears here</p>
+        <span class="frame">The result appears here</span>
       </div>
     </div>
     {freeCredits > 0 ? (
