@@ -147,7 +147,7 @@ const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
 
 /** A long name is cut. It is shown in full on hover and on focus. */
 const KeyLink = ({ to: { id, name: label } }: { to: ListedApiKey }) => (
-  <Link class="key-name" to={`/settings/api-keys/${id}`}>
+  <Link class="name" to={`/settings/api-keys/${id}`}>
     <span title={label}>{label}</span>
   </Link>
 )

@@ -227,7 +227,7 @@ function statusOf({ status }: RequestWithKey) {
 const keyOf = ({ apiKey }: RequestWithKey) =>
   apiKey ? (
     <>
-      <span class="key-name" title={apiKey.name}>
+      <span class="name" title={apiKey.name}>
         {apiKey.name}
       </span>
       <span class="subline">
