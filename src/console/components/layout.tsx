@@ -196,7 +196,7 @@ const SkipLink = () => (
 
 const Brand = () => (
   <a class="brand" href="/console">
-    <img src="/static/icon.svg" alt="" width="28" height="28" />
+    <img src="/static/icon.svg" alt="" width="26" height="26" />
     <span>Try-On</span>
   </a>
 )

@@ -138,7 +138,7 @@ async function playgroundPage(c: ConsoleContext, job?: JobRow) {
   return memberPage(
     { c, title: 'Playground', credits, script: '/static/playground.js' },
     <>
-      <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
+      <p class="muted">Choose a person and a garment, then submit a job to see the result.</p>
       <div class="playground">
         {playgroundForm(c, { ...form, values }, workspaces, credits)}
         {playgroundResult(c, job)}

@@ -25,7 +25,7 @@ export const pricing = createApp().get('/', (c) => {
       <div class="bar">
         <div>
           <h1>Pricing</h1>
-          <p class="lead">
+          <p class="muted">
             Pay per result. Start with {FREE_CREDITS} free credits, no card required.
           </p>
         </div>

@@ -158,7 +158,7 @@ const signUpPage = (c: ConsoleContext) =>
   cardPage(
     { c, title: 'Sign up', heading: 'Create your account', step: 'account' },
     <>
-      <p class="lead">
+      <p class="muted">
         {FREE_CREDITS} free credits, no card required. <a href="/pricing">See pricing</a>
       </p>
       <PostForm action="/console/sign-up">
