@@ -43,7 +43,7 @@ function receiverOf({ url, endpointId }: Delivery, endpoints: DeliveriesProps['e
   return (
     <span class="receiver" title={withoutQuery(url)}>
       {endpointId !== null && <span>{endpoint?.name ?? 'Deleted endpoint'}</span>}
-      <span class="url">{withoutQuery(url)}</span>
+      <span class="subline cut">{withoutQuery(url)}</span>
     </span>
   )
 }
