@@ -84,7 +84,10 @@ export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
       return <rect class={colour} x={x} y={y} {...size} />
     })
     const place = { x: percent(index * step), width: percent(step) }
-    return [<rect class="hit" {...place} y={TOP} height={PLOT_HEIGHT} />, ...parts]
+    return [
+      <rect class="hit" fill="transparent" {...place} y={TOP} height={PLOT_HEIGHT} />,
+      ...parts,
+    ]
   }
   return (
     <figure class="chart">
