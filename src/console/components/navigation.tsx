@@ -138,6 +138,7 @@ export const OrganisationMenu = ({ c }: { c: ConsoleContext }) => {
             <li>
               <a
                 href={consolePath(organisation.id)}
+                class="cut"
                 title={organisation.name}
                 aria-current={organisation.id === id ? 'true' : undefined}
               >

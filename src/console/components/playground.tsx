@@ -76,7 +76,7 @@ const Picture = ({ c, role }: { c: ConsoleContext; role: Role }) => {
           <span>{url || upload ? 'No preview' : 'No picture chosen'}</span>
         )}
       </div>
-      <p class="upload" data-upload-status role="status">
+      <p class="upload cut" data-upload-status role="status">
         {uploadName}
       </p>
       <input type="hidden" name={`${role}_upload`} value={upload} />
