@@ -180,10 +180,10 @@ function attemptOf({ attempt, request }: AttemptDetails, isLatest: boolean) {
 const Headers = ({ of, headers }: { of: string; headers: [name: string, value: string][] }) => (
   <dl class="headers" aria-label={`Headers of the ${of}`}>
     {headers.map(([name, value]) => (
-      <div>
+      <>
         <dt>{name}</dt>
         <dd>{value}</dd>
-      </div>
+      </>
     ))}
   </dl>
 )
