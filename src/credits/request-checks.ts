@@ -3,7 +3,7 @@ import type { ApiKeyRow } from '../platform/db/schema.ts'
 import type { Caller } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
 import type { ObjectAlarm } from './object-alarm.ts'
-import { RateWindow, type RateLimitState } from './rate-window.ts'
+import { RateWindow } from './rate-window.ts'
 import type { Rejection, RequestResult, Result } from './rpc.ts'
 import {
   isDeleted,
@@ -24,11 +24,10 @@ export interface CheckOptions {
   isCounted?: boolean
 }
 
-/** `key` is undefined for an unknown key and for the console. */
-type CheckResult = { key?: ApiKeyRow | undefined } & (
-  | { ok: true; snapshot: OrganisationSnapshot; quota: RateLimitState }
-  | { ok: false; rejection: Rejection; quota?: RateLimitState }
-)
+/** What a request that passes the checks does. */
+type Operation<T> = (snapshot: OrganisationSnapshot, key: ApiKeyRow | undefined) => Result<T>
+
+const UNKNOWN_KEY = { ok: false, rejection: 'invalid_api_key' } as const
 
 export class RequestChecks {
   readonly #kv: SyncKvStorage
@@ -53,20 +52,11 @@ export class RequestChecks {
   async run<T>(
     caller: Caller,
     options: CheckOptions,
-    operation: (snapshot: OrganisationSnapshot, key: ApiKeyRow | undefined) => Result<T>,
+    operation: Operation<T>,
   ): Promise<RequestResult<T>> {
     await this.#alarm.load()
     const snapshot = await this.#snapshots.current(caller.organisationId)
-    // Must not await between the check and the operation, so that the result of the check remains valid.
-    const check = this.#check(snapshot, caller, options)
-    const { key, quota } = check
-    const result: RequestResult<T> = {
-      ...(check.ok
-        ? { ...operation(check.snapshot, key), quota: check.quota }
-        : { ok: false, rejection: check.rejection, ...(quota && { quota }) }),
-      keyId: key?.id,
-      workspaceId: key?.workspaceId ?? undefined,
-    }
+    const result = this.#check(snapshot, caller, options, operation)
     if (result.quota && caller.keyHash !== null) {
       const flushAt = this.#keyUses.record(caller, Date.now())
       if (flushAt !== undefined) await this.#alarm.wakeBy(flushAt)
@@ -79,33 +69,31 @@ export class RequestChecks {
     return this.#keyUses.flush()
   }
 
-  /** Checks a request and, if its key is valid, counts it unless `isCounted` is false. */
-  #check(
+  /**
+   * Checks a request and, if its key is valid, counts it unless `isCounted` is false. Does not await between the
+   * checks and the operation, so that the checks remain valid.
+   */
+  #check<T>(
     snapshot: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
     { rejectSuspended, isRead, isCounted = true }: CheckOptions,
-  ): CheckResult {
-    if (!snapshot || isDeleted(snapshot.organisation)) {
-      return { ok: false, rejection: 'invalid_api_key' }
-    }
+    operation: Operation<T>,
+  ): RequestResult<T> {
+    if (!snapshot || isDeleted(snapshot.organisation)) return UNKNOWN_KEY
     const key = keyHash === null ? undefined : snapshot.keys.get(keyHash)
-    if (keyHash !== null) {
-      if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
-      if (key.revokedAt && key.revokedAt.getTime() <= Date.now()) {
-        return { ok: false, rejection: 'api_key_revoked', key }
-      }
+    if (keyHash !== null && key?.mode !== mode) return UNKNOWN_KEY
+    const ids = { keyId: key?.id, workspaceId: key?.workspaceId ?? undefined }
+    if (key?.revokedAt && key.revokedAt.getTime() <= Date.now()) {
+      return { ...ids, ok: false, rejection: 'api_key_revoked' }
     }
     const { rateLimitPerMinute } = snapshot.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now(), isCounted)
     const unwritten = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (unwritten) this.#kv.put(RATE_WINDOW, unwritten)
-    if (rejectSuspended && isSuspended(snapshot.organisation)) {
-      return { ok: false, rejection: 'account_suspended', quota, key }
-    }
-    if (!isRead && key?.access === 'read') {
-      return { ok: false, rejection: 'read_only_key', quota, key }
-    }
-    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota, key }
-    return { ok: true, snapshot, quota, key }
+    const rejected = (rejection: Rejection) => ({ ...ids, ok: false, rejection, quota }) as const
+    if (rejectSuspended && isSuspended(snapshot.organisation)) return rejected('account_suspended')
+    if (!isRead && key?.access === 'read') return rejected('read_only_key')
+    if (!passed) return rejected('rate_limit_exceeded')
+    return { ...ids, ...operation(snapshot, key), quota }
   }
 }
