@@ -63,13 +63,8 @@ async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndRe
   if (job.status !== 'pending') return end()
   const { organisationId, mode } = job
   const withdrawal = { env, organisationId, actor, action: 'job.withdrawn' as const }
-  let result: EndResult | undefined
-  await recorded({ ...withdrawal, target: jobId, details: { mode } }, async () => {
-    result = await end()
-    return result.ended !== undefined
-  })
-  if (!result) throw new Error('The withdrawal was not attempted')
-  return result
+  const entry = { ...withdrawal, target: jobId, details: { mode } }
+  return recorded(entry, end, ({ ended }) => ended !== undefined)
 }
 
 /** Withdraws the pending jobs of an organisation that is suspended or scheduled for deletion. */

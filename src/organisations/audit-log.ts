@@ -43,17 +43,21 @@ export async function audited(entry: AuditEntry, change: RunnableQuery<D1Result,
 /**
  * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
  * crash can leave an entry of a change that was not made, but no change without its entry.
- * @param change returns whether it changed anything, or the result of the statement. If it did not, the entry is
- *   deleted; if it throws, the outcome is unknown and the entry remains
+ * @param change if it throws, the outcome is unknown and the entry remains
+ * @param isMade whether it changed anything, by default whether it returned true. If it did not, the entry is deleted
+ * @returns what the change returned
  */
-export async function recorded(entry: AuditEntry, change: () => PromiseLike<boolean | D1Result>) {
+export async function recorded<T>(
+  entry: AuditEntry,
+  change: () => PromiseLike<T>,
+  isMade = (result: T) => result === true,
+): Promise<T> {
   const { env } = entry
   const row = auditRow(entry)
   await insertWhere(env, auditLog, row, sql`true`)
   const result = await change()
-  if (typeof result === 'boolean' ? result : result.meta.changes > 0) return true
-  await database(env).delete(auditLog).where(eq(auditLog.id, row.id))
-  return false
+  if (!isMade(result)) await database(env).delete(auditLog).where(eq(auditLog.id, row.id))
+  return result
 }
 
 /**

@@ -126,8 +126,7 @@ export async function recordAttempt(made: AttemptRecord) {
   const { env, attempt, status, disables } = made
   const { event, receiver } = made.claimed
   const db = jobsDatabase(env, event.id)
-  let leaseHeld = false
-  /** Returns whether the receiver was or is now disabled. */
+  /** `disabled`: whether the receiver was or is now disabled. */
   const store = async () => {
     const [updated, , changed] = await db.batch([
       db
@@ -147,19 +146,17 @@ export async function recordAttempt(made: AttemptRecord) {
       // Only an earlier attempt can be shortened or deleted.
       ...(attempt.number > 1 ? reduceAttempts(db, attempt) : []),
     ])
-    leaseHeld = updated.meta.changes > 0
-    return Array.isArray(changed) && changed.some(({ disabledAt }) => disabledAt !== null)
+    const disabled = Array.isArray(changed) && changed.some((row) => row.disabledAt !== null)
+    return { leaseHeld: updated.meta.changes > 0, disabled }
   }
   if (disables) {
-    const disabled = await recorded(
-      entryOf(env, receiver, SYSTEM, 'webhook_endpoint.disabled'),
-      store,
-    )
-    return { leaseHeld, disabled }
+    const entry = entryOf(env, receiver, SYSTEM, 'webhook_endpoint.disabled')
+    return recorded(entry, store, ({ disabled }) => disabled)
   }
   // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
   // loses the entry, but not the delivery, which shows why the endpoint is enabled.
-  if (await store()) await auditInsert(entryOf(env, receiver, SYSTEM, 'webhook_endpoint.enabled'))
+  const { leaseHeld, disabled } = await store()
+  if (disabled) await auditInsert(entryOf(env, receiver, SYSTEM, 'webhook_endpoint.enabled'))
   return { leaseHeld, disabled: false }
 }
 

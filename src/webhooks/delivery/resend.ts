@@ -3,7 +3,7 @@ import { and, eq, gt, inArray, or } from 'drizzle-orm'
 import { limitedModeOf } from '../../domain/actor.ts'
 import { recorded, type AuditEntry } from '../../organisations/audit-log.ts'
 import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
-import { listed, jobsDatabase } from '../../platform/db/database.ts'
+import { hasChanged, listed, jobsDatabase } from '../../platform/db/database.ts'
 import { dueFrom, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
 import { webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { logError } from '../../platform/log.ts'
@@ -66,19 +66,20 @@ export async function resendFailedEvents(
   }
   const now = Date.now()
   const lastAt = now + (failed.length / RESENT_PER_SECOND) * 1_000
-  let reopened: { id: string }[] = []
-  await recorded(entry, async () => {
-    reopened = await jobsDatabase(env, organisationId)
-      .update(webhookEvents)
-      .set({
-        status: 'retrying',
-        dueAt: new Date(now),
-        sweepAt: new Date(lastAt + UNQUEUED_AFTER_MS),
-      })
-      .where(and(inArray(webhookEvents.id, listed(failed)), eq(webhookEvents.status, 'failed')))
-      .returning({ id: webhookEvents.id })
-    return reopened.length > 0
-  })
+  const reopened = await recorded(
+    entry,
+    () =>
+      jobsDatabase(env, organisationId)
+        .update(webhookEvents)
+        .set({
+          status: 'retrying',
+          dueAt: new Date(now),
+          sweepAt: new Date(lastAt + UNQUEUED_AFTER_MS),
+        })
+        .where(and(inArray(webhookEvents.id, listed(failed)), eq(webhookEvents.status, 'failed')))
+        .returning({ id: webhookEvents.id }),
+    ({ length }) => length > 0,
+  )
   const messages = reopened.map(({ id: eventId }, index) => ({
     body: { eventId, organisationId },
     delaySeconds: Math.floor(index / RESENT_PER_SECOND),
@@ -110,10 +111,6 @@ async function reopenEvent(eventId: string, entry: AuditEntry): Promise<boolean>
   )
   const events = await db.select({ id: webhookEvents.id }).from(webhookEvents).where(canReopen)
   if (events.length === 0) return false
-  return recorded(entry, () =>
-    db
-      .update(webhookEvents)
-      .set({ status: 'retrying', ...dueFrom(now) })
-      .where(canReopen),
-  )
+  const change = { status: 'retrying', ...dueFrom(now) } as const
+  return recorded(entry, () => hasChanged(db.update(webhookEvents).set(change).where(canReopen)))
 }

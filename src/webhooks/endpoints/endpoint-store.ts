@@ -3,7 +3,7 @@ import { and, asc, eq, ne, sql, type SQLWrapper } from 'drizzle-orm'
 import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 import { deletedAmong } from '../../organisations/closed-organisations.ts'
 import { recorded, type AuditEntry } from '../../organisations/audit-log.ts'
-import { rowValues, type Database, jobsDatabase } from '../../platform/db/database.ts'
+import { hasChanged, rowValues, type Database, jobsDatabase } from '../../platform/db/database.ts'
 import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
@@ -56,11 +56,10 @@ export async function insertAddedEndpoint(row: EndpointRow, entry: AuditEntry): 
       where ${webhookEndpoints.organisationId} = ${organisationId}
         and ${ne(webhookEndpoints.id, DEFAULT_ENDPOINT)}) < ${MAX_ADDED_ENDPOINTS}`
   if (await findEndpoint(env, key)) return true
-  await recorded(entry, () =>
-    jobsDatabase(env, organisationId)
-      .insert(webhookEndpoints)
-      .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`),
-  )
+  const insert = jobsDatabase(env, organisationId)
+    .insert(webhookEndpoints)
+    .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`)
+  await recorded(entry, () => hasChanged(insert))
   await deleteIfClosed(env, key)
   return (await findEndpoint(env, key)) !== undefined
 }
@@ -106,14 +105,16 @@ export async function updateEndpointRow(
   change: SQLiteUpdateSetSource<typeof webhookEndpoints>,
   entry: AuditEntry,
 ): Promise<void> {
-  const db = jobsDatabase(entry.env, key.organisationId)
-  const isUpdated = await recorded(entry, () =>
-    db.update(webhookEndpoints).set(change).where(isEndpoint(key)),
-  )
-  if (!isUpdated) throw new AppError('not_found')
+  const update = jobsDatabase(entry.env, key.organisationId)
+    .update(webhookEndpoints)
+    .set(change)
+    .where(isEndpoint(key))
+  if (!(await recorded(entry, () => hasChanged(update)))) throw new AppError('not_found')
 }
 
 export const deleteEndpointRow = (key: Key, entry: AuditEntry): Promise<boolean> =>
   recorded(entry, () =>
-    jobsDatabase(entry.env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key)),
+    hasChanged(
+      jobsDatabase(entry.env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key)),
+    ),
   )
