@@ -20,10 +20,8 @@ import { sweepEvents } from './webhooks/sweep-events.ts'
 
 export { Organisation } from './organisation-object.ts'
 
-const consumeJob: Consumer = async (env, body, ackTimer) => {
-  const result = await processJob({ env, ...JobMessage.parse(body), ackTimer })
-  return result.done ? undefined : result.retryAfterSeconds
-}
+const consumeJob: Consumer = (env, body, ackTimer) =>
+  processJob({ env, ...JobMessage.parse(body), ackTimer })
 
 const CONSUMERS: Record<string, Consumer> = {
   'tryon-jobs': consumeJob,

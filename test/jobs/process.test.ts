@@ -146,7 +146,7 @@ describe('processJob: a live job', () => {
       .spyOn(db, 'batch')
       .mockImplementationOnce((statements) => real(statements))
       .mockRejectedValueOnce(new Error('D1 is unavailable'))
-    expect(await processJob({ env, jobId: job_id })).toMatchObject({ done: false })
+    expect(await processJob({ env, jobId: job_id })).toBeGreaterThan(0)
     batch.mockRestore()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
     await processJob({ env, jobId: job_id })

@@ -32,11 +32,6 @@ import { idsOf, stepAfterError, type Step } from './next-step.ts'
 import { settleAgain, settleProcessed } from './settle.ts'
 import { JobSlots, type Slot } from './slots.ts'
 
-/** Whether to acknowledge the message or to retry it. */
-export type ProcessResult = { done: true } | { done: false; retryAfterSeconds: number }
-
-const DONE: ProcessResult = { done: true }
-
 /** The maximum numbers of live jobs that one isolate processes at a time. */
 const MAX_JOBS_PER_ORGANISATION = 4
 const MAX_LIVE_JOBS = 16
@@ -49,29 +44,30 @@ const pictureMemory = new MemoryBudget(MAX_PICTURE_BYTES)
 /**
  * Advances a job as far as possible. Failures of the job are handled, not thrown. If the organisation
  * uses all its slots in this isolate, the job is requeued without a claim.
+ * @returns the seconds after which to retry the message; undefined to acknowledge it
  */
 export async function processJob({
   env,
   ackTimer = new AckTimer(),
   ...message
-}: JobMessage & { env: Env; ackTimer?: AckTimer }): Promise<ProcessResult> {
+}: JobMessage & { env: Env; ackTimer?: AckTimer }): Promise<number | undefined> {
   if (message.mode === 'test') return claimAndProcess(env, message, ackTimer)
   const { organisationId = '' } = message
   const slot = slots.enter(organisationId)
   if (!slot) {
     // A retry would count against the message's limit of retries and run before other messages.
     await sendJob(env, message, { delaySeconds: slots.delaySeconds(organisationId) })
-    return DONE
+    return undefined
   }
   try {
     // Waits before the claim, so that lease and deadline have not started.
     await slots.start(slot, async () => (await standingOf(env, organisationId)).isPaying)
     ackTimer.start(slots.hasSlow(organisationId), () => slots.acknowledged(slot))
-    const result = await claimAndProcess(env, message, ackTimer, slot)
+    const delaySeconds = await claimAndProcess(env, message, ackTimer, slot)
     ackTimer.stop()
-    if (result.done || !ackTimer.isExpired) return result
-    await sendJob(env, message, { delaySeconds: result.retryAfterSeconds })
-    return DONE
+    if (delaySeconds === undefined || !ackTimer.isExpired) return delaySeconds
+    await sendJob(env, message, { delaySeconds })
+    return undefined
   } finally {
     slots.leave(slot)
   }
@@ -105,7 +101,7 @@ async function claimAndProcess(
   { jobId, organisationId, swept = false }: JobMessage,
   ackTimer: AckTimer,
   slot?: Slot,
-): Promise<ProcessResult> {
+): Promise<number | undefined> {
   const seenAt = Date.now()
   const { claimed, found, isPaying } = await claimJob({ env, jobId, organisationId })
   if (!claimed) return skipUnclaimed(env, jobId, found, seenAt)
@@ -148,15 +144,15 @@ async function skipUnclaimed(
   jobId: string,
   found: JobRow | undefined,
   seenAt: number,
-): Promise<ProcessResult> {
+): Promise<number | undefined> {
   if (!found) log.warn('message for a job that does not exist', { jobId })
   else if (isFinal(found.status)) await settleAgain(env, [found])
   else if (found.status === 'pending') {
     const heldMs = holdOf(found).until.getTime() - seenAt
-    if (heldMs > 0) return { done: false, retryAfterSeconds: Math.ceil(heldMs / 1_000) }
+    if (heldMs > 0) return Math.ceil(heldMs / 1_000)
     await withdrawJob({ env, jobId })
   }
-  return DONE
+  return undefined
 }
 
 /**
@@ -186,21 +182,22 @@ const stepOf = (progress: Progress): Step =>
     ? { to: 'completed', image: progress.image }
     : { to: 'requeued', afterSeconds: progress.pollAfterSeconds }
 
-async function apply(env: Env, job: ClaimedJob, step: Step): Promise<ProcessResult> {
+/** @returns the seconds after which to retry the message; undefined to acknowledge it */
+async function apply(env: Env, job: ClaimedJob, step: Step): Promise<number | undefined> {
   switch (step.to) {
     case 'completed':
       await complete(env, job, step.image)
-      return DONE
+      return undefined
     case 'failed':
       await fail(env, job, step.failure)
-      return DONE
+      return undefined
     case 'requeued':
       return requeue(env, job, step)
     case 'retried':
       await job.release(new Date(Date.now() + step.afterSeconds * 1_000), step.failure)
-      return { done: false, retryAfterSeconds: step.afterSeconds }
+      return step.afterSeconds
     case 'left':
-      return DONE
+      return undefined
   }
 }
 
@@ -212,13 +209,13 @@ async function requeue(
   env: Env,
   job: ClaimedJob,
   { afterSeconds, failure }: Step & { to: 'requeued' },
-): Promise<ProcessResult> {
+): Promise<number | undefined> {
   const delaySeconds = Math.min(afterSeconds, Math.ceil(job.msLeft / 1_000))
   // The lease ends one second before the message is due, so that an early message can claim the job.
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
-  if (!(await job.release(dueAt, failure))) return { done: false, retryAfterSeconds: 1 }
+  if (!(await job.release(dueAt, failure))) return 1
   await sendJob(env, messageOf(job.row), { delaySeconds })
-  return DONE
+  return undefined
 }
 
 async function complete(env: Env, job: ClaimedJob, image: ImageFile): Promise<void> {
