@@ -56,12 +56,11 @@ const Account = z
 export const account = new Hono<ApiApp>()
   .get(
     '/workspaces',
-    describeRoute({
+    describeRoute('Account', {
       operationId: 'listWorkspaces',
       summary: 'List active workspaces',
       description:
         'Returns all active workspaces of the organisation, oldest first. Submit jobs with the `id` of one of them as `workspace_id`.',
-      tags: ['Account'],
       responses: {
         '200': ok('The active workspaces.', WorkspaceList, { examples: workspaces }),
         ...errors(),
@@ -76,12 +75,11 @@ export const account = new Hono<ApiApp>()
 
   .get(
     '/account',
-    describeRoute({
+    describeRoute('Account', {
       operationId: 'getAccount',
       summary: 'Get the account',
       description:
         'Returns the organisation that the API key belongs to, with its plan and credit balance.',
-      tags: ['Account'],
       responses: {
         '200': ok('The organisation and its credit balance.', Account, { examples: accounts }),
         ...errors(),

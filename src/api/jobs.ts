@@ -104,12 +104,11 @@ const validJobId = zValidator('param', JobIdPath, ({ success }) => {
 export const jobs = new Hono<ApiApp>()
   .get(
     '/',
-    describeRoute({
+    describeRoute('Jobs', {
       operationId: 'listJobs',
       summary: 'List jobs',
       description:
         'Returns the jobs of the organisation, newest first, page by page. To read the next page, repeat the request with the `next_cursor` of the response as `cursor`, until it is null.',
-      tags: ['Jobs'],
       requestParams: { query: JobsQuery },
       responses: {
         '200': ok('A page of jobs.', JobList, {
@@ -162,12 +161,11 @@ export const jobs = new Hono<ApiApp>()
 
   .get(
     '/:jobId',
-    describeRoute({
+    describeRoute('Jobs', {
       operationId: 'getJob',
       summary: 'Get a job',
       description:
         'Returns a job with its status and result. With `Prefer: wait=N` the response is delayed until the job has ended, by at most N seconds.',
-      tags: ['Jobs'],
       requestParams: { path: JobIdPath, header: z.object({ Prefer: PreferHeader }) },
       responses: {
         '200': ok('The job with its status and result.', Job, {
@@ -199,12 +197,11 @@ export const jobs = new Hono<ApiApp>()
 
   .delete(
     '/:jobId',
-    describeRoute({
+    describeRoute('Jobs', {
       operationId: 'cancelJob',
       summary: 'Cancel a pending job',
       description:
         'Cancels a job that is still pending and returns its reserved credit. The status becomes `refunded`. A job in processing cannot be stopped.',
-      tags: ['Jobs'],
       requestParams: { path: JobIdPath },
       responses: {
         '200': ok('The job was cancelled.', Cancelled, { examples: cancellations }),
@@ -221,12 +218,11 @@ export const jobs = new Hono<ApiApp>()
 
   .delete(
     '/:jobId/output',
-    describeRoute({
+    describeRoute('Jobs', {
       operationId: 'deleteJobOutput',
       summary: 'Delete the pictures of a finished job',
       description:
         'Deletes the result, every stored copy of the inputs and the uploads that the job used, and clears the image and webhook URLs of the job. Other jobs cannot use these uploads afterwards. The job itself is not deleted, and its `output_url` is null. Repeating the request succeeds.',
-      tags: ['Jobs'],
       requestParams: { path: JobIdPath },
       responses: {
         '204': noContent('The pictures are deleted.'),

@@ -79,11 +79,10 @@ See [Test mode](${EXAMPLE_ORIGIN}/docs/test-mode).`
 
 export const tryOn = new Hono<ApiApp>().post(
   '/',
-  describeRoute({
+  describeRoute('Jobs', {
     operationId: 'submitTryOn',
     summary: 'Submit a try-on job',
     description: DESCRIPTION,
-    tags: ['Jobs'],
     requestParams: {
       header: z.object({ 'Idempotency-Key': IdempotencyKey, Prefer: PreferHeader }),
     },

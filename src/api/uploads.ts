@@ -56,12 +56,11 @@ const UNSUPPORTED =
 
 export const uploads = new Hono<ApiApp>().post(
   '/',
-  describeRoute({
+  describeRoute('Uploads', {
     operationId: 'uploadImage',
     summary: 'Upload an image',
     description:
       'Stores an image of at most 10 MB for jobs of your organisation, and returns its URL, which is valid for a day. The body is the file itself; its format is read from its bytes, not from the `Content-Type` header. An organisation has a daily allowance for uploads, which grows with its rate limit. An upload without a `Content-Length` header takes 10 MB of it. The image must be received within 60 seconds, and at least 100 kB of it in 5 seconds. An organisation uploads one image at a time: further uploads wait for up to 20 seconds. An upload that waits for longer, or while the service receives too many uploads, gets 429.',
-    tags: ['Uploads'],
     requestBody: {
       description: 'The bytes of a JPEG, PNG or WebP file of at most 10 MB.',
       required: true,

@@ -94,12 +94,11 @@ const Usage = z
 
 export const usage = new Hono<ApiApp>().get(
   '/',
-  describeRoute({
+  describeRoute('Account', {
     operationId: 'getUsage',
     summary: 'Get the usage by day and API key',
     description:
       'Returns the jobs and credits of each day (UTC), in the mode of the API key, and with `group_by=api_key` also those of each key. A job counts on the day it was submitted. Numbers can be a minute old.',
-    tags: ['Account'],
     requestParams: { query: UsageQuery },
     responses: {
       '200': ok('The usage of each day.', Usage, { examples, headers: ['Ignored-Fields'] }),

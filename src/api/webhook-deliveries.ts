@@ -150,12 +150,11 @@ async function readDelivery(request: ReturnType<typeof requestOf>) {
 export const webhookDeliveries = new Hono<ApiApp>()
   .get(
     '/',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'listWebhookDeliveries',
       summary: 'List webhook deliveries',
       description:
         'Returns the deliveries of the last 30 days, newest first. With a test key, only those of test jobs. A page searches at most 5,000 events, so with filters it can have fewer items than `limit`, or none, although `has_more` is true.',
-      tags: ['Webhooks'],
       requestParams: { query: DeliveriesQuery },
       responses: {
         '200': ok('A page of deliveries.', DeliveryList, {
@@ -192,11 +191,10 @@ export const webhookDeliveries = new Hono<ApiApp>()
   )
   .get(
     '/:eventId',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'getWebhookDelivery',
       summary: 'Get a webhook delivery',
       description: 'Returns a delivery with its attempts.',
-      tags: ['Webhooks'],
       requestParams: { path: DeliveryPath },
       responses: {
         '200': ok('The delivery and its attempts.', DeliveryWithAttempts, {
@@ -210,12 +208,11 @@ export const webhookDeliveries = new Hono<ApiApp>()
   )
   .post(
     '/:eventId/resend',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'resendWebhookDelivery',
       summary: 'Resend a webhook delivery',
       description:
         'Delivers an event again now, also after it was delivered. It has the same `webhook-id` and the URL at its creation. A delivery to a deleted endpoint cannot be resent.',
-      tags: ['Webhooks'],
       requestParams: { path: DeliveryPath },
       responses: {
         '202': ok('The delivery is attempted again.', DeliveryWithAttempts, {

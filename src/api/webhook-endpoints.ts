@@ -71,12 +71,11 @@ function requestOf(c: AdmittedContext & { req: { param(name: string): string | u
 export const webhookEndpoints = new Hono<ApiApp>()
   .get(
     '/',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints',
       description:
         'Returns the endpoints that receive events in addition to the default URL and the URLs of jobs, oldest first. With a test key, only those of test mode.',
-      tags: ['Webhooks'],
       responses: {
         '200': ok('The webhook endpoints.', WebhookEndpointList, { examples: examples.lists }),
         ...errors('forbidden'),
@@ -91,11 +90,10 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .post(
     '/',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'createWebhookEndpoint',
       summary: 'Create a webhook endpoint',
       description: `Adds an endpoint with a signing secret of its own. It receives the events of jobs that end from now on. An organisation has at most ${MAX_ADDED_ENDPOINTS}.`,
-      tags: ['Webhooks'],
       requestBody: jsonBody('The endpoint.', CreateRequest, examples.creations),
       responses: {
         '201': ok('The endpoint and its secret.', CreatedEndpoint, {
@@ -127,11 +125,10 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .get(
     '/:endpointId',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'getWebhookEndpoint',
       summary: 'Get a webhook endpoint',
       description: 'Returns an endpoint without its secret.',
-      tags: ['Webhooks'],
       requestParams,
       responses: {
         '200': ok('The webhook endpoint.', WebhookEndpoint, { examples: examples.endpoints }),
@@ -147,12 +144,11 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .patch(
     '/:endpointId',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'updateWebhookEndpoint',
       summary: 'Change a webhook endpoint',
       description:
         'Changes the given fields. Events that wait for a retry are sent to the URL at their creation. A change also enables an endpoint that the service had disabled, unless `status` is `disabled`.',
-      tags: ['Webhooks'],
       requestParams,
       requestBody: jsonBody('The change.', ChangeRequest, examples.changes),
       responses: {
@@ -186,12 +182,11 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .delete(
     '/:endpointId',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint',
       description:
         'Deletes an endpoint. Its events that wait for delivery fail without an attempt.',
-      tags: ['Webhooks'],
       requestParams,
       responses: {
         '204': noContent('The endpoint is deleted.'),
@@ -206,12 +201,11 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .post(
     '/:endpointId/rotate-secret',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook endpoint',
       description:
         'Creates a new secret. For 24 hours, deliveries are signed with the previous one as well.',
-      tags: ['Webhooks'],
       requestParams,
       responses: {
         '200': ok('The new secret.', WebhookSecret, { examples: examples.secrets }),
@@ -224,12 +218,11 @@ export const webhookEndpoints = new Hono<ApiApp>()
   )
   .post(
     '/:endpointId/test',
-    describeRoute({
+    describeRoute('Webhooks', {
       operationId: 'sendTestEvent',
       summary: 'Send a test event',
       description:
         'Submits a free test job, whose event goes to this endpoint only, even if it does not receive this type or test mode. The request counts twice against the rate limit, because its job counts too. Find the delivery by the id of the job.',
-      tags: ['Webhooks'],
       requestParams,
       requestBody: jsonBody('The type of the event.', TestEventRequest, examples.tests),
       responses: {

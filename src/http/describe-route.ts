@@ -6,13 +6,16 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-op
 
 const operations = new WeakMap<object, ZodOpenApiOperationObject>()
 
+/** The groups of operations, which the document describes. */
+export type Tag = 'Jobs' | 'Uploads' | 'Account' | 'Webhooks'
+
 /**
  * Attaches an operation to a route. It is a no-op middleware instead of a wrapper of the handler, since
  * Hono infers the types of a handler only from the arguments of `get`, `post`, ….
  */
-export function describeRoute(operation: ZodOpenApiOperationObject): MiddlewareHandler {
+export function describeRoute(tag: Tag, operation: ZodOpenApiOperationObject): MiddlewareHandler {
   const middleware: MiddlewareHandler = (_, next) => next()
-  operations.set(middleware, operation)
+  operations.set(middleware, { ...operation, tags: [tag] })
   return middleware
 }
 
