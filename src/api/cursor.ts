@@ -30,20 +30,15 @@ export type List = readonly (string | Date | null)[]
 export const createCursor = (env: Env, list: List, lastId: string): string =>
   `${lastId}.${signer(env, 'cursor')(signedText(list, lastId))}`
 
-/** @returns the id of the last item of the previous page, or null for a cursor of another list */
-export function readCursor(env: Env, list: List, cursor: string): string | null {
-  const [lastId = '', signature = '', ...rest] = cursor.split('.')
-  if (rest.length > 0) return null
-  return verify(env, 'cursor', signedText(list, lastId), signature) ? lastId : null
-}
-
 /**
  * Where a page starts: the id that its `cursor` contains.
  * @throws AppError validation_error for a cursor of another list
  */
 export function startOf(env: Env, list: List, cursor: string | undefined): string | undefined {
-  const lastId = cursor === undefined ? undefined : readCursor(env, list, cursor)
-  if (lastId !== null) return lastId
+  if (cursor === undefined) return undefined
+  const [lastId = '', signature = '', ...rest] = cursor.split('.')
+  const isValid = verify(env, 'cursor', signedText(list, lastId), signature)
+  if (isValid && rest.length === 0) return lastId
   throw invalid('cursor must be the next_cursor of a page with the same filters.')
 }
 
