@@ -6,6 +6,7 @@ import { AppError } from '../domain/errors.ts'
 import { EVENT_TYPES, MAX_ADDED_ENDPOINTS } from '../domain/webhook.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { describeRoute, jsonBody, noContent, ok } from '../http/describe-route.ts'
+import { definedOnly } from '../http/validation.ts'
 import { isId, newId } from '../platform/ids.ts'
 import {
   addEndpoint,
@@ -169,13 +170,13 @@ export const webhookEndpoints = new Hono<ApiApp>()
       const { events, status, url, name, mode } = await readFields(c, changeSchema(urlPolicyOf(c)))
       const endpoint = await updateEndpoint({
         ...request,
-        change: {
-          ...(url !== undefined && { url }),
-          ...(name !== undefined && { name }),
-          ...(mode !== undefined && { mode }),
-          ...(events && { types: events }),
-          ...(status && { enabled: status === 'enabled' }),
-        },
+        change: definedOnly({
+          url,
+          name,
+          mode,
+          types: events,
+          enabled: status && status === 'enabled',
+        }),
       })
       return c.json(presentEndpoint(endpoint, []))
     },

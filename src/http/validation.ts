@@ -32,6 +32,12 @@ export const validQuery = <Schema extends z.ZodObject>(schema: Schema) =>
     if (!result.success) throw validationError(result.error.issues)
   })
 
+/** Removes the undefined fields of a change: those that the request does not contain. */
+export const definedOnly = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+
 type JsonInput<T> = { in: { json: T }; out: { json: T } }
 
 /**
@@ -46,18 +52,11 @@ export const validBody =
   async (c, next) => {
     const selected = typeof schema === 'function' ? schema(c) : schema
     // The types of Hono allow objects only.
-    c.req.addValidatedData('json', (await parseBody(selected, c.req.raw)) as object)
+    c.req.addValidatedData('json', parse(selected, await readJson(c.req.raw)) as object)
     await next()
   }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
-/**
- * Reads and parses a JSON body of at most 64 KiB, of any Content-Type.
- * @throws AppError payload_too_large or validation_error
- */
-export const parseBody = async <T>(schema: z.ZodType<T>, request: Request): Promise<T> =>
-  parse(schema, await readJson(request))
 
 /**
  * Reads a JSON body of at most 64 KiB, of any Content-Type, for `parse`.

@@ -8,7 +8,7 @@ import { pageOf } from '../domain/page.ts'
 import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { nextPage } from '../http/pagination.ts'
-import { validBody, validQuery } from '../http/validation.ts'
+import { definedOnly, validBody, validQuery } from '../http/validation.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
 import { findJob } from '../jobs/job-store.ts'
 import { presentJob } from '../jobs/present-job.ts'
@@ -39,7 +39,6 @@ import { billing } from './billing-routes.ts'
 import { presentAuditEntry, presentOrganisation } from './present-operator.ts'
 import {
   Credits,
-  definedOnly,
   NewApiKey,
   newOrganisation,
   NewWorkspace,

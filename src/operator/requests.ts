@@ -119,9 +119,3 @@ export const pageQuery = (prefix: Prefix) =>
 export const PaymentsQuery = pageQuery('pay').extend({
   status: oneOf(PAYMENT_STATUSES).optional(),
 })
-
-/** Removes the undefined fields of a change: those that the request does not contain. */
-export const definedOnly = <T extends object>(fields: T) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
