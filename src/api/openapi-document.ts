@@ -125,8 +125,6 @@ const createOpenApi = () =>
     { override: publish },
   )
 
-type OpenApi = ReturnType<typeof createOpenApi>
-
 let json: string | undefined
 let yaml: string | undefined
 
@@ -134,7 +132,7 @@ const templateJson = () =>
   (json ??= JSON.stringify({ ...createOpenApi(), servers: [{ url: EXAMPLE_ORIGIN }] }))
 
 /** The document of a service at `baseUrl`, an origin. */
-export const openApiDocument = (baseUrl: string): OpenApi =>
+export const openApiDocument = (baseUrl: string): ReturnType<typeof createOpenApi> =>
   JSON.parse(templateJson().replaceAll(EXAMPLE_ORIGIN, baseUrl))
 
 /** The same document as YAML. The serialiser is loaded on the first call. */

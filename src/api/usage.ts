@@ -17,24 +17,21 @@ import { ignoredFields } from './ignored-fields.ts'
 const DEFAULT_DAYS = 30
 const TOO_EARLY = `from must be one of the latest ${USAGE_DAYS} days.`
 
-const dayParameter = z.iso
-  .date({
-    error: ({ code }) =>
-      code === 'invalid_type' ? 'must not be repeated' : 'must be a date such as 2026-11-20',
-  })
-  .transform((text) => Date.parse(text) / DAY_MS)
-  .optional()
-const describeDay = (description: string) =>
-  dayParameter.meta({
-    description,
-    override: { type: 'string', format: 'date', examples: ['2026-11-20'] },
-  })
+const dayParameter = (description: string) =>
+  z.iso
+    .date({
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'must not be repeated' : 'must be a date such as 2026-11-20',
+    })
+    .transform((text) => Date.parse(text) / DAY_MS)
+    .optional()
+    .meta({ description, override: { type: 'string', format: 'date', examples: ['2026-11-20'] } })
 
 const UsageQuery = z.object({
-  from: describeDay(
+  from: dayParameter(
     `The first day (UTC), one of the latest ${USAGE_DAYS}. By default ${DEFAULT_DAYS - 1} days before \`to\`.`,
   ),
-  to: describeDay('The last day (UTC). By default, and at the latest, today.'),
+  to: dayParameter('The last day (UTC). By default, and at the latest, today.'),
   group_by: z
     .enum(['api_key'], 'must be api_key')
     .optional()
