@@ -21,7 +21,7 @@ import { selectEndpointOf } from './endpoints/endpoint-store.ts'
 
 type EventRequest = OrganisationRequest & { eventId: string }
 
-/** The events that `recentOutcomes` reads at most. */
+/** The events that `listEndpointOutcomes` reads at most. */
 const RECENT_EVENTS = 500
 
 /** An organisation's events, newest first. `beforeId` is the last of the previous page. */
@@ -82,19 +82,16 @@ async function findSource(env: Env, organisationId: string, key: EventKey) {
 }
 
 /** When a receiver last responded with 2xx, and when an attempt last failed; null if it has not. */
-export type EndpointOutcome = Awaited<ReturnType<typeof recentOutcomes>>[number]
-
-/** As `recentOutcomes`, for the workspaces of the member. @throws AppError not_found */
-export async function listEndpointOutcomes(request: OrganisationRequest) {
-  const { workspaceIds } = await requirePermission(request, 'jobs')
-  return recentOutcomes(request.env, request.organisationId, workspaceIds)
-}
+export type EndpointOutcome = Awaited<ReturnType<typeof listEndpointOutcomes>>[number]
 
 /**
- * The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation or its workspaces.
- * `endpointId` is null for the default URL and the URLs of jobs.
+ * The outcomes of each receiver, from the latest `RECENT_EVENTS` events of the member's workspaces. `endpointId`
+ * is null for the default URL and the URLs of jobs.
+ * @throws AppError not_found
  */
-export function recentOutcomes(env: Env, organisationId: string, workspaceIds?: WorkspaceIds) {
+export async function listEndpointOutcomes(request: OrganisationRequest) {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
   const db = jobsDatabase(env, organisationId)
   const { id, url, endpointId, jobId } = webhookEvents
   const isOwn = eq(webhookEvents.organisationId, organisationId)

@@ -8,11 +8,11 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { jobsDatabase } from '../../src/platform/db/database.ts'
 import { failingReceivers, webhookEndpoints } from '../../src/platform/db/webhook-schema.ts'
 import { organisationPages } from '../../src/console/console.tsx'
-import { SYSTEM } from '../../src/domain/actor.ts'
+import { SYSTEM, type Actor } from '../../src/domain/actor.ts'
 import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { outputKey } from '../../src/platform/signing/signed-url.ts'
-import { listEndpointOutcomes, recentOutcomes } from '../../src/webhooks/event-reads.ts'
+import { listEndpointOutcomes } from '../../src/webhooks/event-reads.ts'
 import { newMember, newOwner, userIdOf, type Browser, type Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
@@ -393,14 +393,11 @@ describe('a member who is limited to a workspace', () => {
     const limited = await page('limited')
     expect(limited.html).toContain('hooks.test')
     expect(limited.html).not.toContain('popup.test')
-    const request = { env, organisationId, actor: SYSTEM }
-    expect((await listEndpointOutcomes(request)).map(({ url }) => url)).toContain(
-      'https://popup.test/hook',
-    )
-    expect(
-      (await recentOutcomes(env, organisationId, [objects['workspaceId'] ?? ''])).map(
-        ({ url }) => url,
-      ),
-    ).not.toContain('https://popup.test/hook')
+    const urlsFor = async (actor: Actor) =>
+      (await listEndpointOutcomes({ env, organisationId, actor })).map(({ url }) => url)
+    expect(await urlsFor(SYSTEM)).toContain('https://popup.test/hook')
+    const workspaceIds = [objects['workspaceId'] ?? '']
+    const key = { type: 'api_key', keyHash: '', mode: 'live', ipAddress: null } as const
+    expect(await urlsFor({ ...key, workspaceIds })).not.toContain('https://popup.test/hook')
   })
 })

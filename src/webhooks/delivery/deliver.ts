@@ -41,15 +41,6 @@ interface DeliveryResult {
   retryAfterSeconds: number
 }
 
-/** The consequences of an attempt. */
-interface Outcome {
-  status: 'delivered' | 'retrying' | 'failed'
-  /** Seconds until the next attempt; null when there is none. */
-  delaySeconds: number | null
-  /** Whether the failure disables the endpoint. */
-  disables: boolean
-}
-
 /** The slow deliveries of this isolate. */
 const slowDeliveries = new SlowDeliveries()
 
@@ -170,15 +161,20 @@ async function attemptDelivery(env: Env, claimed: ClaimedEvent, busyUntil: Date 
   else if (status !== 'delivered') await reportFailingReceiver(env, claimed)
 }
 
+/**
+ * The consequences of an attempt.
+ * @returns `delaySeconds`: until the next attempt, null when there is none; `disables`: whether the failure disables
+ *   the endpoint
+ */
 function outcomeOf(
   env: Env,
   receiver: Receiver,
   number: number,
   { stored: { responseStatus: status }, retryAfterSeconds }: DeliveryResult,
-): Outcome {
+) {
   const delays = settingsOf(env).webhookRetryDelaysSeconds
   if (status !== null && status >= 200 && status < 300) {
-    return { status: 'delivered', delaySeconds: null, disables: false }
+    return { status: 'delivered', delaySeconds: null, disables: false } as const
   }
   const disables = shouldDisable(receiver, number > Math.min(DISABLING_RETRIES, delays.length))
   // 410 Gone: the receiver requests no further attempts.
@@ -186,7 +182,7 @@ function outcomeOf(
   const delaySeconds = isLast
     ? null
     : nextDelaySeconds(delays, number, Math.random(), retryAfterSeconds)
-  return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables }
+  return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables } as const
 }
 
 async function send(env: Env, claimed: ClaimedEvent, at: Date): Promise<DeliveryResult> {
