@@ -1,10 +1,11 @@
 // The search of jobs: pages in both directions, and the number of rows that it reads.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { SYSTEM } from '../../src/domain/actor.ts'
 import { newId } from '../../src/platform/ids.ts'
 import {
   countMatches,
-  neighboursOf,
+  readNeighbours,
   SCAN_LIMIT,
   searchJobs,
   type JobSearchFilter,
@@ -162,15 +163,17 @@ describe('a search', () => {
   })
 
   it('finds the neighbours of a job in the list', async () => {
-    expect(await neighboursOf(search({ status: 'failed' }), idOf(TOTAL - 50))).toEqual({
+    const neighbours = (list: ReturnType<typeof search>, jobId: string) =>
+      readNeighbours({ ...list, actor: SYSTEM }, jobId)
+    expect(await neighbours(search({ status: 'failed' }), idOf(TOTAL - 50))).toEqual({
       newerId: idOf(TOTAL - 45),
       olderId: idOf(TOTAL - 55),
     })
-    expect(await neighboursOf(search(), idOf(TOTAL))).toEqual({
+    expect(await neighbours(search(), idOf(TOTAL))).toEqual({
       newerId: null,
       olderId: idOf(TOTAL - 1),
     })
-    expect(await neighboursOf(search(), idOf(OLD + TEST + 1))).toMatchObject({ olderId: null })
+    expect(await neighbours(search(), idOf(OLD + TEST + 1))).toMatchObject({ olderId: null })
   })
 })
 

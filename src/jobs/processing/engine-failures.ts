@@ -1,7 +1,7 @@
 // Failures of engines: how they are created, combined and logged.
 import { JobFailure } from '../../domain/failure.ts'
 import type { Engines } from '../../engines/choose-engine.ts'
-import { refused, type Engine } from '../../engines/engine.ts'
+import type { Engine } from '../../engines/engine.ts'
 import { log } from '../../platform/log.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
@@ -35,10 +35,6 @@ export function allEnginesFailed(
 
 export const isOutage = (error: unknown): error is JobFailure =>
   error instanceof JobFailure && error.code === 'engine_unavailable'
-
-/** The engine requested a pause, so it is not called. */
-export const notReady = (engine: Engine, retryAfterSeconds: number): JobFailure =>
-  refused(`${engine.name} requested a pause`, retryAfterSeconds)
 
 /** The engine threw something other than a JobFailure, so it is unknown whether work runs. */
 export const crashed = (engine: Engine, cause: unknown): JobFailure =>

@@ -4,7 +4,7 @@ import { waitUntil } from 'cloudflare:workers'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
 import { enginesOf, type Engines } from '../../engines/choose-engine.ts'
-import type { Engine, EngineInput, Progress } from '../../engines/engine.ts'
+import { refused, type Engine, type EngineInput, type Progress } from '../../engines/engine.ts'
 import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
 import { log } from '../../platform/log.ts'
 import { record } from '../../platform/metrics.ts'
@@ -18,7 +18,6 @@ import {
   DeadlineExceeded,
   isOutage,
   logEngineFailure,
-  notReady,
 } from './engine-failures.ts'
 import { inputsOf } from './inputs.ts'
 import { JOB_BYTES, type JobMemory } from './memory.ts'
@@ -121,7 +120,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
     const breaker = engines.breakerOf(engine)
     const secondsToWait = breaker.secondsToWait()
     if (secondsToWait > 0) {
-      failures.push(notReady(engine, secondsToWait))
+      failures.push(refused(`${engine.name} requested a pause`, secondsToWait))
       continue
     }
     // The runtime aborts work 30 s after the acknowledgement, which must not happen to a paid start.

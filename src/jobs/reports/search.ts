@@ -138,8 +138,12 @@ export async function countMatches(search: JobSearch) {
   }
 }
 
-/** The matches before and after a job, of the same mode; null where none is within SCAN_LIMIT. */
-export async function neighboursOf({ filter, ...scope }: JobSearch, jobId: string) {
+/**
+ * The matches before and after a job in the list, of the same mode; null where none is within SCAN_LIMIT.
+ * @throws AppError not_found
+ */
+export async function readNeighbours(request: ListRequest, jobId: string) {
+  const { filter, ...scope } = await searchOf(request)
   const ownMode = sql<Mode>`(select own.mode from ${jobs} as own where own.id = ${jobId})`
   const search = { ...scope, filter: { ...filter, mode: ownMode } }
   const neighbour = async (isAscending: boolean): Promise<string | null> => {
@@ -151,10 +155,6 @@ export async function neighboursOf({ filter, ...scope }: JobSearch, jobId: strin
   const [newerId, olderId] = await Promise.all([neighbour(true), neighbour(false)])
   return { newerId, olderId }
 }
-
-/** The jobs before and after a job in the list. @throws AppError not_found */
-export const readNeighbours = async (request: ListRequest, jobId: string) =>
-  neighboursOf(await searchOf(request), jobId)
 
 /** A range of ids. One lower and one upper end, since SQLite uses only one of each in an index. */
 interface IdRange {
