@@ -54,7 +54,13 @@ function scaleOf(env: Env) {
 export const enginesOf = perEnv((env): Engines => {
   const names = new Set(settingsOf(env).generationEngines)
   const inOrder = Array.from(names, (name) => createEngine(name, env))
-  return createEngines(inOrder, (name) => createIfConfigured(name, env))
+  return createEngines(inOrder, (name) => {
+    try {
+      return createEngine(name, env)
+    } catch {
+      return undefined
+    }
+  })
 })
 
 /**
@@ -83,14 +89,6 @@ function createEngine(name: string, env: Env): Engine {
   if (create) return create(env)
   const known = Object.keys(ENGINE_FACTORIES).join(', ')
   throw new Error(`GENERATION_ENGINE names "${name}", which is not one of: ${known}`)
-}
-
-function createIfConfigured(name: string, env: Env): Engine | undefined {
-  try {
-    return createEngine(name, env)
-  } catch {
-    return undefined
-  }
 }
 
 /** Parses the settings of an engine. An empty variable counts as not set. */

@@ -20,7 +20,7 @@ export function firstHeaders(headers: Headers): [string, string][] {
   return stored
 }
 
-/** The first `STORED_BODY_BYTES` of a body as text; null when it has none. */
+/** The first `STORED_BODY_BYTES` of a body as text of at most this length in UTF-8; null when it has none. */
 export async function firstBytes(response: Response): Promise<string | null> {
   if (!response.body) return null
   const bytes = new Uint8Array(STORED_BODY_BYTES)
@@ -31,11 +31,7 @@ export async function firstBytes(response: Response): Promise<string | null> {
     length += part.byteLength
     if (length === STORED_BODY_BYTES) break // leaving the loop cancels the body
   }
-  return textWithin(STORED_BODY_BYTES, bytes.subarray(0, length))
-}
-
-/** Decoded text of at most `maxBytes` in UTF-8: decoding replaces an invalid byte by three. */
-function textWithin(maxBytes: number, bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes)
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)
+  const text = new TextDecoder().decode(bytes.subarray(0, length))
+  // Decoding replaces an invalid byte by three.
+  return text.slice(0, new TextEncoder().encodeInto(text, bytes).read)
 }
