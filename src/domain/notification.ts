@@ -14,14 +14,13 @@ export type NotificationKind = (typeof NOTIFICATIONS)[number]
 /** A kind that concerns an organisation. */
 export type OrganisationNotification = Exclude<NotificationKind, 'new_sign_in'>
 
-const RECIPIENTS: Record<OrganisationNotification, Role[]> = {
+/** The roles that receive each kind. */
+export const RECIPIENTS: Record<OrganisationNotification, Role[]> = {
   api_key_created: ['owner', 'developer'],
   webhook_failing: ['owner', 'developer'],
   low_balance: ['owner', 'billing'],
   credit_limit: ['owner', 'developer'],
 }
-
-export const rolesFor = (kind: OrganisationNotification): Role[] => RECIPIENTS[kind]
 
 /** The kinds that a member with this role receives. */
 export const notificationsFor = (role: Role): OrganisationNotification[] =>

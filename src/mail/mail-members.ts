@@ -2,7 +2,7 @@
 // and who have not switched it off.
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { consolePath } from '../domain/console-path.ts'
-import { rolesFor, type OrganisationNotification } from '../domain/notification.ts'
+import { RECIPIENTS, type OrganisationNotification } from '../domain/notification.ts'
 import { members, mutedNotifications, users } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
@@ -67,7 +67,7 @@ const recipientsOf = (env: Env, organisationId: string, to: 'owners' | Organisat
 
 const hasSwitchedOn = (kind: OrganisationNotification) =>
   and(
-    inArray(members.role, rolesFor(kind)),
+    inArray(members.role, RECIPIENTS[kind]),
     isNull(users.deleteAfter),
     sql`not exists (select 1 from ${mutedNotifications}
       where ${mutedNotifications.userId} = ${members.userId}

@@ -22,7 +22,11 @@ export async function sendEmail(message: { env: Env; to: string; email: Email })
   const { env, to, email } = message
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
-    storeInMailbox(to, email)
+    mailbox.unshift({ ...email, to, at: new Date() })
+    mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
+    // Does not use `log`, which would redact the token in the link.
+    // eslint-disable-next-line no-console
+    console.info(`\n  Mail to ${to}: ${email.subject}\n  ${email.link}\n`)
     return true
   }
   try {
@@ -50,11 +54,3 @@ export const canSendEmail = (env: Env): boolean => {
 
 /** The emails that were stored instead of sent, newest first. */
 export const developmentMailbox = (): readonly MailboxEntry[] => mailbox
-
-function storeInMailbox(to: string, email: Email): void {
-  mailbox.unshift({ ...email, to, at: new Date() })
-  mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
-  // Does not use `log`, which would redact the token in the link.
-  // eslint-disable-next-line no-console
-  console.info(`\n  Mail to ${to}: ${email.subject}\n  ${email.link}\n`)
-}
