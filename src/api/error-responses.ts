@@ -110,7 +110,7 @@ function responseOf(group: { code: Code; message?: string }[]): ZodOpenApiRespon
       'application/json': {
         schema: ErrorSchema,
         examples: Object.fromEntries(
-          group.map(({ code, message = messageOf(code) }) => [
+          group.map(({ code, message = COMPOSED[code] ?? new AppError(code).message }) => [
             code,
             { summary: WHEN[code], value: { error: { code, message } } },
           ]),
@@ -122,8 +122,6 @@ function responseOf(group: { code: Code; message?: string }[]): ZodOpenApiRespon
 
 const describe = (code: Code) =>
   `[\`${code}\`](${EXAMPLE_ORIGIN}${errorDocsPath(code)}): ${WHEN[code]}`
-
-const messageOf = (code: Code) => COMPOSED[code] ?? new AppError(code).message
 
 const pascalCase = (code: Code) =>
   code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())

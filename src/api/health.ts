@@ -13,9 +13,7 @@ import { perEnv } from '../platform/settings.ts'
 /** For this time, an isolate reuses a result, so that requests for it cannot load the databases. */
 const CACHE_MS = 5_000
 
-interface Health extends HealthChecks {
-  checkedAt: number
-}
+type Health = HealthChecks & { checkedAt: number }
 
 /** The latest result of this isolate, and when a check started that has no result yet. */
 const stateOf = perEnv((): { latest?: Health; startedAt: number } => ({ startedAt: 0 }))

@@ -24,6 +24,8 @@ function writeLine(c: Context<App>, ms: number): void {
   const { route = routePattern(c), code = codeOf(c.error, status) } = known
   const { organisationId = idIn(path, 'org'), jobId = idIn(path, 'job') } = known
   log.info('request', { method, route, status, code, ms, organisationId, jobId })
+  // Until its key is checked, a request of /v1 only claims its organisation.
+  const isChecked = !path.startsWith('/v1/') || known['keyId']
   record(
     c.env,
     'request',
@@ -33,14 +35,8 @@ function writeLine(c: Context<App>, ms: number): void {
       mode: textOf(known['mode']),
     },
     ms,
-    indexOf(path),
+    isChecked ? textOf(known['organisationId']) : undefined,
   )
-}
-
-/** The organisation of a key or a session that was checked; undefined for one that a request claims. */
-function indexOf(path: string): string | undefined {
-  const { organisationId, keyId } = logFields()
-  return path.startsWith('/v1/') && !keyId ? undefined : textOf(organisationId)
 }
 
 const textOf = (value: unknown): string | undefined =>
@@ -57,12 +53,9 @@ export function routePattern(c: Context): string {
   const { routeIndex } = c.req
   // Middleware, which can respond itself, has a second parameter.
   const handled = matchedRoutes(c).find((one, at) => at >= routeIndex && one.handler.length < 2)
-  return handled ? namedPattern(handled.path) : ''
+  // `:name` and `:name{expression}` become `{name}`.
+  return handled?.path.replace(/:(\w+)(\{(?:[^{}]|\{[^{}]*\})*\})?/g, '{$1}') ?? ''
 }
-
-/** `:name` and `:name{expression}` become `{name}`. */
-const namedPattern = (path: string): string =>
-  path.replace(/:(\w+)(\{(?:[^{}]|\{[^{}]*\})*\})?/g, '{$1}')
 
 const CODES: Partial<Record<number, ErrorCode>> = {
   400: 'validation_error',

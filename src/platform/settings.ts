@@ -128,9 +128,7 @@ export const perEnv = <Value extends object>(make: (env: Env) => Value) => perOb
  * The settings of this Worker.
  * @throws Error that names each wrong variable and what it must be, never its value
  */
-export const settingsOf = perEnv((env) => parse(env))
-
-function parse(env: Env): Settings {
+export const settingsOf = perEnv((env): Settings => {
   const result = Settings.safeParse(env)
   const problems = [
     ...(result.success
@@ -142,7 +140,7 @@ function parse(env: Env): Settings {
   ]
   if (result.success && problems.length === 0) return result.data
   throw new Error(`The Worker is not configured: ${problems.join('; ')}`)
-}
+})
 
 /** The missing bindings up to the highest open shard, since the numbers have no gaps. */
 function unboundShards(env: Env, { openShards = [] }: Settings): string[] {

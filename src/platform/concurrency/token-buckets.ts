@@ -4,15 +4,10 @@ import { dropOldest } from '../drop-oldest.ts'
 /** Beyond this number, the buckets that were not used for the longest time are dropped. */
 const MAX_BUCKETS = 10_000
 
-interface Bucket {
-  tokens: number
-  /** When `tokens` was computed, ms since 1970. */
-  at: number
-}
-
 /** Buckets of tokens, one for each key, that are full at first and are refilled steadily. */
 export class TokenBuckets {
-  readonly #buckets = new Map<string, Bucket>()
+  /** `at`: when `tokens` was computed, ms since 1970. */
+  readonly #buckets = new Map<string, { tokens: number; at: number }>()
 
   /**
    * Takes a token from every bucket, or from none if one is empty.
