@@ -7,7 +7,11 @@ export const optionalText = z
   .optional()
   .transform((value) => value || undefined)
 
+/** Such a text, or unset. */
+export const optional = <T extends z.ZodType<unknown, string>>(text: T) =>
+  optionalText.pipe(text.optional())
+
 /** An http or https URL. */
-export const optionalUrl = optionalText.pipe(
-  z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+export const optionalUrl = optional(
+  z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
 )

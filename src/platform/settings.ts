@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { MAX_SHARD } from './ids.ts'
-import { optionalText, optionalUrl } from './optional-settings.ts'
+import { optional, optionalText, optionalUrl } from './optional-settings.ts'
 import { perObject } from './per-object.ts'
 import { JURISDICTION_PROBLEM, JURISDICTIONS } from './jurisdiction.ts'
 import { publicDeploymentProblems } from './public-deployment.ts'
@@ -28,16 +28,16 @@ const Settings = z
     BASE_URL: optionalUrl.transform((url) => url?.replace(/\/+$/, '')),
     OUTPUT_SIGNING_SECRET: signingSecret,
     // It still verifies signatures, so it must be as strong as the current secret.
-    OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText.pipe(signingSecret.optional()),
-    ENCRYPTION_KEY: optionalText.pipe(secret().optional()),
-    ENCRYPTION_KEY_PREVIOUS: optionalText.pipe(secret().optional()),
-    OPERATOR_TOKEN: optionalText.pipe(secret().optional()),
+    OUTPUT_SIGNING_SECRET_PREVIOUS: optional(signingSecret),
+    ENCRYPTION_KEY: optional(secret()),
+    ENCRYPTION_KEY_PREVIOUS: optional(secret()),
+    OPERATOR_TOKEN: optional(secret()),
     ALLOW_PRIVATE_URLS: flag,
     D1_READ_REPLICATION: flag,
     AUTH_SECRET: optionalText,
     ALLOW_FREE_EMAIL: flag,
     DEV_MAILBOX: flag,
-    JURISDICTION: optionalText.pipe(z.enum(JURISDICTIONS, JURISDICTION_PROBLEM).optional()),
+    JURISDICTION: optional(z.enum(JURISDICTIONS, JURISDICTION_PROBLEM)),
     MAIL_FROM: optionalText,
     SUPPORT_EMAIL: optionalText,
     STATUS_URL: optionalUrl,
@@ -53,10 +53,10 @@ const Settings = z
       .transform(Number)
       // Links to input copies expire after an hour.
       .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
-    OPEN_SHARDS: optionalText.pipe(numbers('numbers of shards').optional()),
+    OPEN_SHARDS: optional(numbers('numbers of shards')),
     GENERATION_ENGINE: z.string().default('compositor'),
-    PAYMENT_PROVIDER: optionalText.pipe(
-      z.enum(PAYMENT_PROVIDERS, `must be ${PAYMENT_PROVIDERS.join(' or ')}`).optional(),
+    PAYMENT_PROVIDER: optional(
+      z.enum(PAYMENT_PROVIDERS, `must be ${PAYMENT_PROVIDERS.join(' or ')}`),
     ),
     STRIPE_SECRET_KEY: optionalText,
     STRIPE_WEBHOOK_SECRET: optionalText,

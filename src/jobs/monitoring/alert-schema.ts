@@ -3,7 +3,7 @@
 // the other settings.
 import { z } from 'zod'
 import { isPublicUrl } from '../../platform/public-deployment.ts'
-import { optionalText, optionalUrl } from '../../platform/optional-settings.ts'
+import { optional, optionalText, optionalUrl } from '../../platform/optional-settings.ts'
 
 const ALERT_FORMATS = ['json', 'slack', 'pagerduty'] as const
 
@@ -16,16 +16,11 @@ export const AlertSettings = z
     ),
     /** Of a service in PagerDuty. */
     ALERT_ROUTING_KEY: optionalText,
-    ALERT_MAIL: optionalText.pipe(z.email('must be an email address').optional()),
-    ANALYTICS_ACCOUNT_ID: optionalText.pipe(
-      z
-        .string()
-        .regex(/^[\da-f]{32}$/, 'must be the id of a Cloudflare account')
-        .optional(),
+    ALERT_MAIL: optional(z.email('must be an email address')),
+    ANALYTICS_ACCOUNT_ID: optional(
+      z.string().regex(/^[\da-f]{32}$/, 'must be the id of a Cloudflare account'),
     ),
-    ANALYTICS_DATASET: optionalText.pipe(
-      z.string().regex(/^\w+$/, 'must be the name of a dataset').optional(),
-    ),
+    ANALYTICS_DATASET: optional(z.string().regex(/^\w+$/, 'must be the name of a dataset')),
     ANALYTICS_TOKEN: optionalText,
     BASE_URL: optionalText,
     MAIL_FROM: optionalText,
