@@ -124,13 +124,8 @@ async function reject(
   const check = { rejectSuspended: true, isRead: false, isCounted }
   const result = await organisation.authenticate(caller, check)
   if (!result.ok) return result
-  const { quota } = result
-  if (isCounted) return { ok: false, rejection, quota }
-  return {
-    ok: false,
-    rejection,
-    quota: { ...quota, remaining: 0, resetSeconds: REJECTED_FOR_SECONDS },
-  }
+  const exceeded = !isCounted && { remaining: 0, resetSeconds: REJECTED_FOR_SECONDS }
+  return { ok: false, rejection, quota: { ...result.quota, ...exceeded } }
 }
 
 /** Requests are equal when their parsed fields are equal. */

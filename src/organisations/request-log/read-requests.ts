@@ -105,12 +105,7 @@ export async function readRequest(
 ): Promise<RequestWithKey> {
   const { env, organisationId, requestId, position } = request
   await requireUnlimited(request, 'jobs')
-  const latest = {
-    filter: { id: requestId },
-    limit: 1,
-    direction: 'older',
-    from: undefined,
-  } as const
+  const latest = { filter: { id: requestId }, limit: 1, direction: 'older' } as const
   const entry =
     position === undefined
       ? (await scanLog(env, organisationId, latest)).found[0]
