@@ -49,8 +49,8 @@ export async function endJob({
   required = {},
   ...end
 }: { env: Env; jobId: string; required?: EndConditions } & JobEnd) {
-  const [[ended], , added, [found]] = await endJobs(env, [jobId], end, required)
-  return { ended, addedEventIds: added.map(({ id }) => id), found }
+  const { ended, addedEventIds, found } = await endJobs(env, [jobId], end, required)
+  return { ended: ended[0], addedEventIds, found: found[0] }
 }
 
 /** Withdraws up to 50 pending jobs of a suspended organisation, in one transaction. */
@@ -68,13 +68,11 @@ export async function withdrawPending(env: Env, organisationId: string) {
     return { ended: [], addedEventIds: [] }
   }
   const ids = pending.map(({ id }) => id)
-  const withdrawal = { from: 'pending', ending: { status: 'cancelled' } } as const
-  const [ended, , added] = await endJobs(env, ids, withdrawal)
-  return { ended, addedEventIds: added.map(({ id }) => id) }
+  return endJobs(env, ids, { from: 'pending', ending: { status: 'cancelled' } })
 }
 
 /** Ends those of the jobs that meet the conditions. All are of one organisation. */
-function endJobs(
+async function endJobs(
   env: Env,
   jobIds: string[],
   { from, ending }: JobEnd,
@@ -84,7 +82,7 @@ function endJobs(
   const shape = [from, ending.status, ...Object.keys(ending), ...Object.keys(required)].join()
   let end = preparedEnds.get(shape)
   if (!end) preparedEnds.set(shape, (end = prepareEnd(from, ending, Object.keys(required))))
-  return end(jobsBinding(env, jobIds[0] ?? ''), {
+  const [ended, , added, found] = await end(jobsBinding(env, jobIds[0] ?? ''), {
     ...ending,
     organisationId: required.organisationId,
     workspaceIds: JSON.stringify(required.workspaceIds),
@@ -95,6 +93,7 @@ function endJobs(
     // Retention deletes the events of older jobs, so that they are not inserted again.
     oldestJobId: firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS),
   })
+  return { ended, addedEventIds: added.map(({ id }) => id), found }
 }
 
 /** The statements of an end, by the shape of its arguments. The shapes are few. */
