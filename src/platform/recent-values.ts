@@ -3,13 +3,11 @@ import { dropOldest } from './drop-oldest.ts'
 
 /** Remembers at most `maxEntries` values, each for `ttlMs`. The oldest one is forgotten first. */
 export class RecentValues<T> {
-  readonly #ttlMs: number
-  readonly #maxEntries: number
+  readonly #limits: { ttlMs: number; maxEntries: number }
   readonly #entries = new Map<string, { value: T; expiresAt: number }>()
 
   constructor(limits: { ttlMs: number; maxEntries: number }) {
-    this.#ttlMs = limits.ttlMs
-    this.#maxEntries = limits.maxEntries
+    this.#limits = limits
   }
 
   /**
@@ -29,8 +27,8 @@ export class RecentValues<T> {
     if (!isCostly(value)) return value
     // Moves the entry to the end.
     this.#entries.delete(name)
-    this.#entries.set(name, { value, expiresAt: Date.now() + this.#ttlMs })
-    dropOldest(this.#entries, this.#maxEntries)
+    this.#entries.set(name, { value, expiresAt: Date.now() + this.#limits.ttlMs })
+    dropOldest(this.#entries, this.#limits.maxEntries)
     return value
   }
 }

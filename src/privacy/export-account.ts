@@ -21,7 +21,6 @@ export async function exportAccount({ env, actor }: UserRequest): Promise<string
   const sessionRows = await db.select().from(sessions).where(eq(sessions.userId, userId))
   const memberships = await membershipsOf(env, userId)
   const passkeys = await listPasskeys(env, userId)
-  const recoveryCodesLeft = await countRecoveryCodes(env, userId)
   const invitations = await invitationsTo(env, user.email)
   const notifications = await readPreferences(env, userId)
   const document = {
@@ -32,7 +31,7 @@ export async function exportAccount({ env, actor }: UserRequest): Promise<string
     },
     two_factor: {
       enabled_at: user.twoFactorEnabledAt,
-      recovery_codes_left: recoveryCodesLeft,
+      recovery_codes_left: await countRecoveryCodes(env, userId),
     },
     passkeys: passkeys.map((passkey) => fieldsOf(passkey, 'name', 'createdAt', 'lastUsedAt')),
     sessions: sessionRows.map((session) => ({
