@@ -91,7 +91,10 @@ export function requireAdmitted<T>(
   addLogFields({ keyId: result.keyId })
   c.set('keyId', result.keyId)
   if (result.quota) {
-    setRateLimit(c, result.quota)
+    const { limit, remaining, resetSeconds } = result.quota
+    // The headers of draft-ietf-httpapi-ratelimit-headers-10.
+    c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
+    c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
     recordAuthSuccess(c.get('caller').keyHash)
   }
   if (result.ok) return result.value
@@ -103,7 +106,7 @@ export function requireAdmitted<T>(
   }
   if (result.rejection === 'failed_jobs_exceeded') throw failedJobsExceeded(result.quota)
   if (result.rejection === 'rate_limit_exceeded' && result.quota) {
-    c.header('Retry-After', String(result.quota.resetSeconds))
+    throw rateLimited(result.quota.resetSeconds)
   }
   if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
   if (result.rejection === 'insufficient_credits') {
@@ -156,9 +159,3 @@ const failedJobsExceeded = ({ resetSeconds = 0 }: Partial<RateLimitState> = {}):
     Math.max(resetSeconds, secondsToNext(HOUR_MS)),
     `${MAX_FAILED_PER_HOUR} live jobs have failed in this hour, which are free. Check the error_code of the failed jobs and the images, and wait for the number of seconds in the Retry-After header.`,
   )
-
-/** Sets the headers of draft-ietf-httpapi-ratelimit-headers-10. */
-function setRateLimit(c: ApiContext, { limit, remaining, resetSeconds }: RateLimitState): void {
-  c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
-  c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
-}
