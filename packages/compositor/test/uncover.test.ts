@@ -3,6 +3,7 @@ import { LABEL, type Parsing } from '../src/parsing.ts'
 import { createPlane, type Plane } from '../src/plane.ts'
 import type { Raster } from '../src/raster.ts'
 import { BECOMES, groundIn, planUncovering, uncover } from '../src/uncover.ts'
+import { withoutStrays } from '../src/uncover/strays.ts'
 import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
@@ -233,5 +234,18 @@ describe('uncover', () => {
         await expect(uncover(photo, plan, parsing, poseOf())).resolves.toBeTypeOf('boolean')
       }
     }
+  })
+})
+
+describe('withoutStrays', () => {
+  it('takes a cuff beside the top for the top, but no trousers that the picture cuts off', () => {
+    const side = 100
+    const labelsWith = (top: number) => {
+      const labels = new Uint8Array(side * side).fill(LABEL.top)
+      labels.fill(LABEL.bottom, top * side, (top + 5) * side)
+      return withoutStrays({ width: side, height: side, labels }, side).labels
+    }
+    expect(labelsWith(50)).not.toContain(LABEL.bottom)
+    expect(labelsWith(side - 5)).toContain(LABEL.bottom)
   })
 })

@@ -24,6 +24,8 @@ export function withoutStrays(parsing: Parsing, size: number): Parsing {
   for (const { value, pixels } of piecesOf(parsing.labels, width)) {
     const largest = LARGEST.get(value) ?? 0
     if (pixels.length > largest * size * size) continue
+    // The picture may end just below the waist of trousers.
+    if (value === LABEL.bottom && pixels.some((at) => at >= width * (height - 1))) continue
     let beside = 0
     for (const at of pixels) {
       for (const other of [at - 1, at + 1, at - width, at + width]) {
