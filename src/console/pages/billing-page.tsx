@@ -163,7 +163,7 @@ const AutoReloadForm = ({ view }: { view: BillingView }) => {
             <small>Requires a payment method, which is stored when you buy credits.</small>
           )}
         </div>
-        <div class="fields">
+        <div class="columns">
           <Field
             name="threshold"
             label="When the balance is below"
