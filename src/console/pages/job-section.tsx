@@ -197,7 +197,7 @@ const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   const hasEnded = isFinal(row.status)
   const mayDevelop = may(c, 'develop')
   return (
-    <div class="buttons job-actions">
+    <div class="buttons">
       {row.status === 'completed' && row.outputFormat && (
         <ButtonLink to={`/jobs/${row.id}/download`} label="Download result" />
       )}
