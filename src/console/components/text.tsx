@@ -1,8 +1,6 @@
 // Parts of a line: links, times, numbers, badges, and messages.
 import { createContext, useContext, type Child, type JSX } from 'hono/jsx'
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
-import type { WebhookEventRow } from '../../platform/db/webhook-schema.ts'
-import type { JobStatus } from '../../domain/job.ts'
 import type { NoticeKind } from '../form-notices.ts'
 
 /** The address of the organisation's overview. On guest pages, the console selects an organisation. */
@@ -51,14 +49,10 @@ const FORMATS = {
   /** For lists: console.js shows how long ago it was. */
   ago: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
-type Format = keyof typeof FORMATS
-
-const formatted = (date: Date, format: Format) =>
-  new Intl.DateTimeFormat('en-GB', { ...FORMATS[format], timeZone: 'UTC' }).format(date)
 
 interface TimestampProps {
   at: Date | number | null | undefined
-  as?: Format
+  as?: keyof typeof FORMATS
   /** Instead of an instant that there is not. */
   none?: string
 }
@@ -67,9 +61,10 @@ interface TimestampProps {
 export const Timestamp = ({ at, as = 'minute', none = 'Never' }: TimestampProps) => {
   if (at === null || at === undefined) return <span class="muted">{none}</span>
   const date = new Date(at)
+  const format = new Intl.DateTimeFormat('en-GB', { ...FORMATS[as], timeZone: 'UTC' })
   return (
     <time datetime={date.toISOString()} data-as={as}>
-      {formatted(date, as)}
+      {format.format(date)}
       {as !== 'day' && ' UTC'}
     </time>
   )
@@ -87,10 +82,7 @@ export const formatCount = (count: number): string => COUNT.format(count)
 /** Such as `Live` for `live`. */
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-type Status =
-  JobStatus | WebhookEventRow['status'] | PaymentRow['status'] | 'active' | 'revoked' | 'archived'
-
-const COLOURS: Record<Status, 'good' | 'bad' | 'waiting' | 'off'> = {
+const COLOURS = {
   pending: 'waiting',
   processing: 'waiting',
   retrying: 'waiting',
@@ -105,10 +97,10 @@ const COLOURS: Record<Status, 'good' | 'bad' | 'waiting' | 'off'> = {
   revoked: 'off',
   archived: 'off',
   expired: 'off',
-}
+} satisfies Record<string, 'good' | 'bad' | 'waiting' | 'off'>
 
 /** The status of a job, delivery, payment, API key or workspace. */
-export const StatusBadge = ({ status }: { status: Status }) => (
+export const StatusBadge = ({ status }: { status: keyof typeof COLOURS }) => (
   <span class={`badge ${COLOURS[status]}`}>{status}</span>
 )
 
