@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { requirePermission } from '../organisations/authorisation.ts'
 import { mayAccess } from '../organisations/workspace-rights.ts'
 import { listWorkspaces } from '../organisations/workspaces.ts'
-import { submitJob } from '../jobs/submit.ts'
+import { submitJob, type JobRequest } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
 import { addLogFields } from '../platform/log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
@@ -15,14 +15,9 @@ import { rejection, type FormPage } from './forms.ts'
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
 export const Nonce = z.uuid('Reload the page and try again.')
 
-interface Submission {
+type Submission = Omit<JobRequest, 'apiKeyId' | 'idempotencyKey' | 'mustReplay' | 'requestId'> & {
   mode: Mode
-  modelImageUrl: string
-  garmentImageUrl: string
-  workspaceId?: string | undefined
   nonce: string
-  /** For a test event: its only receiver, and the URL of an added endpoint. */
-  testEvent?: { for: string; url: string | undefined }
 }
 
 /**
@@ -34,10 +29,10 @@ interface Submission {
 export async function submitFromConsole(
   c: ConsoleContext,
   page: FormPage,
-  { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce, testEvent }: Submission,
+  { mode, nonce, ...request }: Submission,
 ): Promise<string> {
   await requirePermission(scopeOf(c), 'develop')
-  const workspace = await workspaceFor(c, workspaceId)
+  const workspace = await workspaceFor(c, request.workspaceId)
   if (workspace === null) {
     throw await rejection(c, page, rejectedForm({ rejection: 'workspace_not_found' }))
   }
@@ -46,13 +41,9 @@ export async function submitFromConsole(
     caller: { organisationId: c.var.membership.organisation.id, mode, keyHash: null },
     baseUrl: baseUrlOf(c),
     request: {
-      modelImageUrl,
-      garmentImageUrl,
+      ...request,
       workspaceId: workspace,
-      webhookUrl: testEvent?.url,
       idempotencyKey: `console-${nonce}`,
-      mustReplay: false,
-      testEventFor: testEvent?.for,
       requestId: c.var.requestId,
     },
   })

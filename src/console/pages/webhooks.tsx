@@ -72,7 +72,8 @@ export const webhooks = createApp()
       nonce,
       modelImageUrl: imageUrl,
       garmentImageUrl: imageUrl,
-      testEvent: { for: endpoint, url },
+      webhookUrl: url,
+      testEventFor: endpoint,
     })
     const organisationId = c.var.membership.organisation.id
     await endTestJob(c.env, { type, organisationId, jobId })
