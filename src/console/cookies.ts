@@ -10,9 +10,9 @@ import { MODES } from '../domain/job.ts'
 const PATH = '/console'
 export const YEAR_SECONDS = 365 * 24 * 60 * 60
 
-export const cookieOptions = (c: ConsoleContext, maxAgeSeconds: number) =>
+export const cookieOptions = (c: ConsoleContext, maxAgeSeconds: number, path = PATH) =>
   ({
-    path: PATH,
+    path,
     httpOnly: true,
     sameSite: 'Lax',
     secure: baseUrlOf(c).startsWith('https:'),
@@ -44,8 +44,11 @@ export const choiceCookie = <Value extends string>(name: string, values: readonl
   /** @returns undefined when the user has not chosen */
   read: (c: ConsoleContext): Value | undefined =>
     values.find((value) => value === getCookie(c, name)),
-  set: (c: ConsoleContext, value: Value) =>
-    setCookie(c, name, value, cookieOptions(c, YEAR_SECONDS)),
+  /** Ignores a value that is not one of them. */
+  set(c: ConsoleContext, value: string): void {
+    const isKnown = values.some((known) => known === value)
+    if (isKnown) setCookie(c, name, value, cookieOptions(c, YEAR_SECONDS))
+  },
 })
 
 export const THEMES = ['light', 'dark', 'system'] as const

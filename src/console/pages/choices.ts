@@ -1,22 +1,16 @@
 // What a user chooses in the header: live or test mode, and the theme.
-import { z } from 'zod'
-import { MODES } from '../../domain/job.ts'
 import { createApp } from '../console-context.ts'
-import { chosenMode, chosenTheme, THEMES } from '../cookies.ts'
-import { parameter } from '../forms.ts'
+import { chosenMode, chosenTheme } from '../cookies.ts'
+import { textIn } from '../forms.ts'
 import { returnTo } from '../return-to.ts'
-
-const Choice = z.object({ theme: parameter(z.enum(THEMES)), mode: parameter(z.enum(MODES)) })
 
 export const choices = createApp()
   .post('/theme', async (c) => {
-    const { theme } = Choice.parse(await c.req.parseBody())
-    if (theme) chosenTheme.set(c, theme)
+    chosenTheme.set(c, await textIn(c, 'theme'))
     return c.redirect(returnTo(c) ?? '/console', 303)
   })
   .post('/mode', async (c) => {
-    const { mode } = Choice.parse(await c.req.parseBody())
-    if (mode) chosenMode.set(c, mode)
+    chosenMode.set(c, await textIn(c, 'mode'))
     return c.redirect(pageInNewMode(returnTo(c) ?? '/console'), 303)
   })
 
