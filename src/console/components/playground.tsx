@@ -212,8 +212,6 @@ export const recentJobIds = (c: ConsoleContext): string[] =>
 /** Only for requests to the playground: others do not send the cookie, and would replace the history. */
 export function rememberJob(c: ConsoleContext, jobId: string): void {
   const jobIds = new Set([jobId, ...recentJobIds(c)])
-  setCookie(c, COOKIE, [...jobIds].slice(0, MAX_JOBS).join('.'), {
-    ...cookieOptions(c, MAX_AGE_SECONDS),
-    path: pathOf(c, '/playground'),
-  })
+  const options = cookieOptions(c, MAX_AGE_SECONDS, pathOf(c, '/playground'))
+  setCookie(c, COOKIE, [...jobIds].slice(0, MAX_JOBS).join('.'), options)
 }

@@ -49,10 +49,8 @@ export const overview = createApp()
     return memberFragment(c, liveFigures(c, credits.balance, activity))
   })
   .post('/checklist/hide', (c) => {
-    setCookie(c, CHECKLIST_COOKIE, c.var.user.id, {
-      ...cookieOptions(c, YEAR_SECONDS),
-      path: pathOf(c, ''),
-    })
+    const options = cookieOptions(c, YEAR_SECONDS, pathOf(c, ''))
+    setCookie(c, CHECKLIST_COOKIE, c.var.user.id, options)
     return redirectTo(c, '')
   })
 
