@@ -1,8 +1,7 @@
 // A table of webhook deliveries, and how often pages ask for their state.
-import type { EndpointRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { StatusBadge, Link, Timestamp } from './text.tsx'
 import { Section, IdLink, Table } from './section.tsx'
-import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { listDeliveries, type Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import { scopeOf, type ConsoleContext } from '../console-context.ts'
 
@@ -80,10 +79,9 @@ export const POLL_LATER_SECONDS = 15
 /**
  * Seconds between two requests: often while an attempt is in progress or due soon; else rarely, since
  * retries take hours.
+ * @param open the events that have not ended
  */
-export const liveSecondsOf = (events: Pick<WebhookEventRow, 'status' | 'dueAt'>[]): number =>
-  events.some(
-    ({ status, dueAt }) => !isDeliveryFinal(status) && dueAt.getTime() < Date.now() + SOON_MS,
-  )
+export const liveSecondsOf = (open: { dueAt: Date }[]): number =>
+  open.some(({ dueAt }) => dueAt.getTime() < Date.now() + SOON_MS)
     ? POLL_SOON_SECONDS
     : POLL_LATER_SECONDS
