@@ -26,7 +26,7 @@ import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx
 import { pageLinks } from '../components/section.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { permitted } from '../middleware/session.ts'
-import { may, createApp, actorOf, scopeOf, type ConsoleContext } from '../console-context.ts'
+import { may, createApp, scopeOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
@@ -74,9 +74,9 @@ export const job = createApp()
     return redirectTo(c, `/jobs/${id}`)
   })
   .post('/:jobId/delete-pictures', permitted('develop'), async (c) => {
-    const { id, organisationId } = await readOwnJob(c)
+    const { id } = await readOwnJob(c)
     try {
-      await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
+      await deleteOutput({ ...scopeOf(c), jobId: id })
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'job_not_finished')) throw error
     }
@@ -130,8 +130,7 @@ async function jobPage(c: ConsoleContext) {
       c,
       title: 'Job',
       heading: null,
-      refreshSeconds:
-        refreshSeconds === null ? undefined : Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
+      refreshSeconds: refreshSeconds && Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
     },
     <>
       <div class="bar">

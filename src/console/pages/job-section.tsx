@@ -52,13 +52,13 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
     <section
       class="job"
       data-status={`Job ${row.status}`}
-      data-live={refreshSeconds === null ? undefined : pathOf(c, `/jobs/${row.id}/live`)}
-      data-live-seconds={refreshSeconds ?? undefined}
+      data-live={refreshSeconds && pathOf(c, `/jobs/${row.id}/live`)}
+      data-live-seconds={refreshSeconds}
       aria-label={`Job ${row.id}`}
     >
       <p class="job-status">
         <StatusBadge status={row.status} /> <ModeBadge mode={row.mode} />{' '}
-        {refreshSeconds !== null && (
+        {refreshSeconds && (
           <span class="muted" aria-busy={hasEnded ? undefined : 'true'}>
             This page updates automatically.
           </span>
@@ -105,19 +105,19 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
 const MINUTE_MS = 60_000
 
 /**
- * The interval at which the page follows the job, seconds; null once the job and its events have ended.
+ * The interval at which the page follows the job, seconds; undefined once the job and its events have ended.
  * It grows with the age of the job, since retries of a webhook take hours.
  */
 export function refreshSecondsOf(
   { status, eventStatus, eventDueAt, createdAt }: JobWithEvent,
   addedEvents: Pick<Delivery, 'status' | 'dueAt'>[],
-): number | null {
+): number | undefined {
   const open = [{ status: eventStatus, dueAt: eventDueAt }, ...addedEvents].filter(
     (event) => event.status !== null && !isDeliveryFinal(event.status),
   )
   const now = Date.now()
   if (isFinal(status)) {
-    if (open.length === 0) return null
+    if (open.length === 0) return undefined
     if (open.every(({ dueAt }) => dueAt && dueAt.getTime() > now + MINUTE_MS)) return 30
   }
   const age = now - createdAt.getTime()
@@ -161,37 +161,36 @@ const Outcome = ({ row }: { row: JobWithEvent }) => {
   )
 }
 
-/** Each with what is shown instead of an image that there is not. */
-function imagesOf(c: ConsoleContext, row: JobWithEvent) {
+const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   const { id, status, outputFormat, modelImageUrl, garmentImageUrl } = row
   const result =
     status === 'completed' && outputFormat
       ? signedUrlForPage(c.env, baseUrlOf(c), outputKey(id, outputFormat))
       : null
   const noResult = status === 'completed' ? DELETED : 'No result'
-  return [
+  // Each with what is shown instead of an image that there is not.
+  const images = [
     ['Model', displayUrl(c, modelImageUrl), modelImageUrl ? SCENARIO : DELETED],
     ['Garment', displayUrl(c, garmentImageUrl), garmentImageUrl ? SCENARIO : DELETED],
     ['Result', result, isFinal(status) ? noResult : 'Not available yet'],
   ] as const
+  return (
+    <div class="images">
+      {images.map(([title, src, placeholder]) => (
+        <figure>
+          {src ? (
+            <a class="frame" href={src} target="_blank" rel="noreferrer">
+              <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
+            </a>
+          ) : (
+            <div class="frame">{placeholder}</div>
+          )}
+          <figcaption>{title}</figcaption>
+        </figure>
+      ))}
+    </div>
+  )
 }
-
-const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => (
-  <div class="images">
-    {imagesOf(c, row).map(([title, src, placeholder]) => (
-      <figure>
-        {src ? (
-          <a class="frame" href={src} target="_blank" rel="noreferrer">
-            <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
-          </a>
-        ) : (
-          <div class="frame">{placeholder}</div>
-        )}
-        <figcaption>{title}</figcaption>
-      </figure>
-    ))}
-  </div>
-)
 
 const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   const hasEnded = isFinal(row.status)
