@@ -2,7 +2,7 @@
 import { ButtonLink } from './text.tsx'
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { formatCredits, formatMoney, nameOfPlan } from '../../billing/money.ts'
-import { PLAN_TERMS, SELF_SERVICE_PLANS, type SelfServicePlan } from '../../billing/plans.ts'
+import { PLAN_TERMS, SELF_SERVICE_PLANS } from '../../billing/plans.ts'
 import type { Currency, Plan } from '../../domain/organisation.ts'
 import { settingsOf } from '../../platform/settings.ts'
 
@@ -19,11 +19,29 @@ interface PlanCardsProps {
  */
 export const PlanCards = ({ currency, current, action }: PlanCardsProps) => (
   <div class="plans">
-    {SELF_SERVICE_PLANS.map((plan) => (
-      <PlanCard name={nameOfPlan(plan)} isCurrent={plan === current} action={action(plan)}>
-        <SelfServiceTerms plan={plan} currency={currency} />
-      </PlanCard>
-    ))}
+    {SELF_SERVICE_PLANS.map((plan) => {
+      const { monthlyFee, includedCredits, rateLimitPerMinute, tiers } = PLAN_TERMS[plan]
+      const prices = tiers.map(({ price }) => price[currency])
+      return (
+        <PlanCard name={nameOfPlan(plan)} isCurrent={plan === current} action={action(plan)}>
+          <p class="price">
+            {formatMoney(monthlyFee[currency], currency)} <small>per month</small>
+          </p>
+          <ul>
+            <li>
+              {includedCredits === 0
+                ? 'No monthly fee: pay per credit'
+                : `${formatCredits(includedCredits, currency)} credits per month included`}
+            </li>
+            <li>
+              Further credits for {formatMoney(Math.max(...prices), currency)} to{' '}
+              {formatMoney(Math.min(...prices), currency)} each
+            </li>
+            <li>{formatCredits(rateLimitPerMinute, currency)} requests per minute</li>
+          </ul>
+        </PlanCard>
+      )
+    })}
     <PlanCard name="Enterprise" isCurrent={current === 'enterprise'} action={action('enterprise')}>
       <p class="price">Custom</p>
       <ul>
@@ -49,30 +67,6 @@ const PlanCard = ({ name, isCurrent, action, children }: PlanCardProps) => (
     <div class="plan-action">{action}</div>
   </article>
 )
-
-const SelfServiceTerms = ({ plan, currency }: { plan: SelfServicePlan; currency: Currency }) => {
-  const { monthlyFee, includedCredits, rateLimitPerMinute, tiers } = PLAN_TERMS[plan]
-  const prices = tiers.map(({ price }) => price[currency])
-  return (
-    <>
-      <p class="price">
-        {formatMoney(monthlyFee[currency], currency)} <small>per month</small>
-      </p>
-      <ul>
-        <li>
-          {includedCredits === 0
-            ? 'No monthly fee: pay per credit'
-            : `${formatCredits(includedCredits, currency)} credits per month included`}
-        </li>
-        <li>
-          Further credits for {formatMoney(Math.max(...prices), currency)} to{' '}
-          {formatMoney(Math.min(...prices), currency)} each
-        </li>
-        <li>{formatCredits(rateLimitPerMinute, currency)} requests per minute</li>
-      </ul>
-    </>
-  )
-}
 
 /** A button that writes to support; a text when no address is set. */
 export const ContactLink = ({ env, label = 'Contact us' }: { env: Env; label?: string }) => {
