@@ -1,11 +1,10 @@
 // Warns on every page of the console when the credits run out.
 import { formatCredits } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import { permits } from '../../domain/role.ts'
 import { log } from '../../platform/log.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import type { ConsoleContext } from '../console-context.ts'
+import { may, type ConsoleContext } from '../console-context.ts'
 import { Link } from './text.tsx'
 
 /** @returns null for a posted form, and when the status cannot be read: a page does not depend on it */
@@ -22,7 +21,7 @@ export async function creditStatusOf(c: ConsoleContext): Promise<CreditStatus | 
 
 /** Is empty while there are enough credits, and when the organisation cannot buy any. */
 export const CreditBanner = ({ c, status }: { c: ConsoleContext; status: CreditStatus }) => {
-  const { organisation, role } = c.var.membership
+  const { organisation } = c.var.membership
   if (status.level === 'ok' || organisation.deleteAfter) return null
   const balance = formatCredits(status.balance, currencyOf(organisation.regionCode))
   const isEmpty = status.level === 'empty'
@@ -34,7 +33,7 @@ export const CreditBanner = ({ c, status }: { c: ConsoleContext; status: CreditS
           : `Only ${balance} ${status.balance === 1 ? 'credit is' : 'credits are'} left.`}
       </strong>{' '}
       {isEmpty && 'Live jobs are rejected. '}
-      {permits(role, 'billing') ? (
+      {may(c, 'billing') ? (
         <Link to="/billing">Buy credits</Link>
       ) : (
         'An owner or a member with the role billing can buy credits.'
