@@ -57,7 +57,7 @@ export const CodeSnippets = ({ snippets, id }: { snippets: readonly Snippet[]; i
           name={id}
           id={`${id}-${index}`}
           autocomplete="off"
-          checked={index === 0 || undefined}
+          checked={index === 0}
         />
         <label for={`${id}-${index}`}>{label}</label>
         <CopyableText label={`Code for ${label}`} text={code} copy={`Copy the code for ${label}`} />

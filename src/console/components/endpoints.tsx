@@ -85,7 +85,7 @@ export const EndpointFields = ({ endpoint }: { endpoint?: EndpointRow }) => {
         <legend>Event types</legend>
         {EVENT_TYPES.map((type) => (
           <label>
-            <input type="checkbox" name={type} checked={isChosen(type) || undefined} />
+            <input type="checkbox" name={type} checked={isChosen(type)} />
             <span>
               {type} <small>{DESCRIPTIONS[type]}</small>
             </span>

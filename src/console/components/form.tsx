@@ -47,8 +47,8 @@ export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps)
         name={name}
         type={type}
         value={type === 'password' ? undefined : (state.values?.[name] ?? value)}
-        required={required || undefined}
-        autofocus={(autofocus && !state.errors) || Boolean(error) || undefined}
+        required={required}
+        autofocus={(autofocus && !state.errors) || Boolean(error)}
         aria-invalid={error ? 'true' : undefined}
         aria-describedby={[errorId, hintId].filter(Boolean).join(' ') || undefined}
         {...attributes}
@@ -103,7 +103,7 @@ export const Select = ({ name, label, options, ...rest }: SelectProps) => {
         {options
           .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
           .map(([option, text]) => (
-            <option value={option} selected={option === selected || undefined}>
+            <option value={option} selected={option === selected}>
               {text}
             </option>
           ))}
@@ -201,7 +201,7 @@ type FoldedFormProps = PostFormAttributes & Target & Opener & { isWarning?: bool
 export const FoldedForm = ({ label, on, isWarning, ...form }: FoldedFormProps) => (
   <details
     class={isWarning ? 'confirm' : 'confirm plain'}
-    open={useForm(form).state.errors ? true : undefined}
+    open={Boolean(useForm(form).state.errors)}
   >
     <summary role="button" class="secondary" aria-label={on && `${label} ${on}`}>
       {label}

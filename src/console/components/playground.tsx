@@ -151,7 +151,7 @@ export const playgroundResult = (c: ConsoleContext, job: JobRow | undefined) => 
         </div>
       )}
     </div>
-    <p data-job-link hidden={!job || undefined}>
+    <p data-job-link hidden={!job}>
       <Link to={`/jobs/${job?.id ?? ''}`}>Open the job</Link>
     </p>
   </section>

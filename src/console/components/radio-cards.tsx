@@ -32,7 +32,7 @@ export const RadioCards = ({ name, legend, options, value, inline }: RadioCardsP
             type="radio"
             name={name}
             value={option.value}
-            checked={option.value === checked || undefined}
+            checked={option.value === checked}
             required
             aria-invalid={error ? 'true' : undefined}
           />

@@ -73,8 +73,7 @@ interface RoleFieldsProps {
 export const RoleFields = ({ workspaces, role, workspaceIds }: RoleFieldsProps) => {
   const { values } = useFormState()
   const isLimited = values ? values['access'] === 'limited' : workspaceIds !== null
-  const isChecked = (id: string) =>
-    (values ? id in values : workspaceIds?.includes(id)) || undefined
+  const isChecked = (id: string) => (values ? id in values : workspaceIds?.includes(id))
   return (
     <>
       <Select
@@ -87,11 +86,11 @@ export const RoleFields = ({ workspaces, role, workspaceIds }: RoleFieldsProps) 
         <fieldset class="choices workspace-access">
           <legend>Workspaces</legend>
           <label>
-            <input type="radio" name="access" value="all" checked={!isLimited || undefined} />
+            <input type="radio" name="access" value="all" checked={!isLimited} />
             <span>All workspaces</span>
           </label>
           <label>
-            <input type="radio" name="access" value="limited" checked={isLimited || undefined} />
+            <input type="radio" name="access" value="limited" checked={isLimited} />
             <span>Only some workspaces</span>
           </label>
           <div class="workspace-list">

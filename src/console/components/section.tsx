@@ -197,7 +197,7 @@ export const Filters = ({ to, query, search, fields = {}, submit, more }: Filter
         {filterFields(fields, values)}
         <Button kind="secondary">{submit ?? 'Filter'}</Button>
         {more && (
-          <details open={Object.keys(more).some((name) => name in values) || undefined}>
+          <details open={Object.keys(more).some((name) => name in values)}>
             <summary>More filters</summary>
             <div class="filters">{filterFields(more, values)}</div>
           </details>

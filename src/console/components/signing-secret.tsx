@@ -74,7 +74,7 @@ export const SigningSecret = async ({ c, endpoint, revealed }: SigningSecretProp
 
 const VerifyCode = ({ secret, snippets }: { secret: string | undefined; snippets: Snippet[] }) =>
   snippets.length === 0 ? null : (
-    <details class="verify" open={secret !== undefined || undefined}>
+    <details class="verify" open={secret !== undefined}>
       <summary>Verify signatures in your code</summary>
       <p>
         Set the secret in the environment of your server.

@@ -261,7 +261,7 @@ const Notifications = async ({ c }: { c: ConsoleContext }) => {
                     type="checkbox"
                     name="on"
                     value={name}
-                    checked={isOn || undefined}
+                    checked={isOn}
                     aria-describedby={`${name}-hint`}
                   />
                   {NOTIFICATIONS[kind].label}

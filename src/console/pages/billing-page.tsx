@@ -156,7 +156,7 @@ const AutoReloadForm = ({ view }: { view: BillingView }) => {
       <PostForm to="/billing/auto-reload">
         <div class="field">
           <label class="switch">
-            <input type="checkbox" role="switch" name="enabled" checked={isEnabled || undefined} />
+            <input type="checkbox" role="switch" name="enabled" checked={isEnabled} />
             Turn on auto-reload
           </label>
           {!view.account?.paymentMethod && (

@@ -137,7 +137,7 @@ function attemptOf({ attempt, request }: AttemptDetails, isLatest: boolean) {
       </p>
       {error && <p class="error-text">{error}</p>}
       {request && (
-        <details id={`request-${number}`} open={isLatest || undefined}>
+        <details id={`request-${number}`} open={isLatest}>
           <summary>Request</summary>
           <h3>Headers</h3>
           <Headers of={`request of attempt ${number}`} headers={request.headers} />
@@ -155,7 +155,7 @@ function attemptOf({ attempt, request }: AttemptDetails, isLatest: boolean) {
         </details>
       )}
       {responseStatus !== null && (
-        <details id={`response-${number}`} open={isLatest || !request || undefined}>
+        <details id={`response-${number}`} open={isLatest || !request}>
           <summary>Response</summary>
           {responseHeaders && responseHeaders.length > 0 && (
             <>
