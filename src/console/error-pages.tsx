@@ -8,46 +8,41 @@ import { SemaphoreTimeout } from '../platform/concurrency/semaphore.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
-import { cardPage, guestPage, memberPage, type Anchor } from './components/layout.tsx'
+import {
+  cardPage,
+  guestPage,
+  memberPage,
+  type Anchor,
+  type PageOptions,
+} from './components/layout.tsx'
 import { Filters } from './components/section.tsx'
 import { may, pathOf, type ConsoleContext } from './console-context.ts'
-
-interface ErrorPage {
-  status: 403 | 404 | 409 | 413 | 422 | 500 | 503
-  title: string
-  message: string
-}
 
 /** The page for an error that a handler threw. Logs errors that are not the caller's. */
 export function pageOfError(error: Error, c: ConsoleContext) {
   if (error instanceof HTTPException && error.res) return error.res
   if (error instanceof AppError && error.code === 'not_found') return notFoundPage(c)
-  return errorPage(c, describeError(error, c))
-}
-
-function describeError(error: Error, c: ConsoleContext): ErrorPage {
-  const { message } = error
   if (error instanceof AppError && error.code === 'deletion_scheduled') {
-    return { status: 409, title: 'No changes were saved', message }
+    return errorPage({ c, status: 409, title: 'No changes were saved' }, error.message)
   }
   if (error instanceof AppError && error.code === 'validation_error') {
-    return { status: 422, title: 'No changes were saved', message }
+    return errorPage({ c, status: 422, title: 'No changes were saved' }, error.message)
   }
   if (error instanceof HTTPException && error.status === 403) {
     const reason = 'The form was not sent from the console.'
-    return { status: 403, title: 'Request rejected', message: reason }
+    return errorPage({ c, status: 403, title: 'Request rejected' }, reason)
   }
   if (error instanceof ConsoleNotSetUp) {
     log.error('console not set up', error)
-    return { status: 503, title: 'The console is not set up', message: error.visitorMessage }
+    return errorPage({ c, status: 503, title: 'The console is not set up' }, error.visitorMessage)
   }
   if (error instanceof SemaphoreTimeout) {
     const advice = 'Many others use the service right now. Try again in a minute.'
-    return { status: 503, title: 'The service is busy', message: advice }
+    return errorPage({ c, status: 503, title: 'The service is busy' }, advice)
   }
   log.error('console request failed', error)
   const advice = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
-  return { status: 500, title: 'Something went wrong', message: advice }
+  return errorPage({ c, status: 500, title: 'Something went wrong' }, advice)
 }
 
 export function notFoundPage(c: ConsoleContext) {
@@ -60,11 +55,11 @@ export function notFoundPage(c: ConsoleContext) {
           'Billing is for owners and for members with the role billing. Ask an owner.',
         ]
       : ['Page not found', 'This page does not exist, or you do not have access to it.']
-  return errorPage(c, { status: 404, title, message })
+  return errorPage({ c, status: 404, title }, message)
 }
 
 export const tooLargePage = (c: ConsoleContext) =>
-  errorPage(c, { status: 413, title: 'Form too large', message: 'The form is too large.' })
+  errorPage({ c, status: 413, title: 'Form too large' }, 'The form is too large.')
 
 /** For a link of an email that cannot be used. @param message how long such links are valid */
 export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]: Anchor) =>
@@ -76,7 +71,10 @@ export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]:
     </>,
   )
 
-async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPage) {
+async function errorPage(page: PageOptions, message: string) {
+  const { c, status, title } = page
+  const { requestId } = c.var
+  const { supportEmail } = settingsOf(c.env)
   const isMember = c.get('membership') !== undefined
   const content = (
     <article>
@@ -94,30 +92,24 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
       <p>
         <a href={isMember ? pathOf(c, '') : '/console'}>Back to the console</a>
       </p>
-      <RequestReference c={c} />
+      {/* What support needs to find the request in the log. */}
+      <p class="reference">
+        Request ID <CopyableId id={requestId} label="request ID" />
+        {supportEmail && (
+          <>
+            {' '}
+            <a
+              href={`mailto:${supportEmail}?subject=${encodeURIComponent(`Request ${requestId}`)}`}
+            >
+              Contact support
+            </a>
+          </>
+        )}
+      </p>
     </article>
   )
   // The banner of the credits is left out, because its data may be what failed.
   return isMember
-    ? memberPage({ c, title, status, heading: null, credits: null }, content)
-    : guestPage({ c, title, status }, content)
-}
-
-/** What support needs to find the request in the log. */
-const RequestReference = ({ c }: { c: ConsoleContext }) => {
-  const { supportEmail } = settingsOf(c.env)
-  const { requestId } = c.var
-  return (
-    <p class="reference">
-      Request ID <CopyableId id={requestId} label="request ID" />
-      {supportEmail && (
-        <>
-          {' '}
-          <a href={`mailto:${supportEmail}?subject=${encodeURIComponent(`Request ${requestId}`)}`}>
-            Contact support
-          </a>
-        </>
-      )}
-    </p>
-  )
+    ? memberPage({ ...page, heading: null, credits: null }, content)
+    : guestPage(page, content)
 }
