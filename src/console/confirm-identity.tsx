@@ -7,7 +7,7 @@ import { useCode } from '../users/two-factor.ts'
 import { CodeField, CurrentPasswordField } from './components/credential-fields.tsx'
 import { authApi, type ConsoleContext, type SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
-import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
+import { takePasskeyChallenge } from './passkey-challenge.ts'
 import { rejection, textIn, type FormPage } from './forms.ts'
 
 /** The names of the fields in a form whose other fields must not have the same names. */
@@ -61,7 +61,7 @@ async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<bool
   const { id } = c.var.user
   const challenge = await takePasskeyChallenge(c, 'confirm', id)
   if (challenge === undefined) return false
-  const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
+  const user = await checkPasskey({ env: c.env, ...challenge, credential })
   return user?.id === id
 }
 

@@ -26,29 +26,30 @@ const cookieOf = (purpose: Purpose) =>
   })
 
 /** The website that passkeys belong to. */
-export const passkeyOrigin = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin
+const originOf = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin
 
+/** @returns the challenge, and the origin that the browser signs with it */
 export async function setPasskeyChallenge(
   c: ConsoleContext,
   purpose: Purpose,
   userId: string | null,
-): Promise<string> {
+) {
   const challenge = randomToken()
   const expiresAt = Date.now() + PASSKEY_SECONDS * 1_000
   await cookieOf(purpose).set(c, { purpose, userId, challenge, expiresAt })
-  return challenge
+  return { challenge, origin: originOf(c) }
 }
 
-/** Removes the cookie. @returns its challenge; undefined if there is none, or it has expired */
+/** Removes the cookie. @returns its challenge and the origin; undefined if there is none, or it has expired */
 export async function takePasskeyChallenge(
   c: ConsoleContext,
   purpose: Purpose,
   userId: string | null,
-): Promise<string | undefined> {
+) {
   const value = await cookieOf(purpose).read(c)
   if (!value) return undefined
   cookieOf(purpose).remove(c)
   const isValid =
     value.purpose === purpose && value.userId === userId && value.expiresAt > Date.now()
-  return isValid ? value.challenge : undefined
+  return isValid ? { challenge: value.challenge, origin: originOf(c) } : undefined
 }

@@ -33,7 +33,7 @@ import { startSession } from '../middleware/session.ts'
 import { createApp, requestOf, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { redirectWithNotice, type NoticeName } from '../form-notices.ts'
-import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
+import { setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { sendSecurityEmail } from '../send-security-mail.ts'
 import { accountPage } from './account-page.tsx'
 import { twoFactor } from './two-factor-pages.tsx'
@@ -58,22 +58,20 @@ const passkeys = createApp()
   .post('/options', async (c) => {
     const { user } = c.var
     const challenge = await setPasskeyChallenge(c, 'add', user.id)
-    const origin = passkeyOrigin(c)
-    return c.json(await registrationOptions({ env: c.env, origin, challenge, user }))
+    return c.json(await registrationOptions({ env: c.env, ...challenge, user }))
   })
   .post('/confirmation-options', async (c) => {
     const { id } = c.var.user
     const ids = (await listPasskeys(c.env, id)).map((passkey) => passkey.id)
     const challenge = await setPasskeyChallenge(c, 'confirm', id)
-    return c.json(assertionOptions({ origin: passkeyOrigin(c), challenge, ids }))
+    return c.json(assertionOptions({ ...challenge, ids }))
   })
 
   .post('/', requireRecentSignIn, async (c) => {
     const { passkey_name: passkeyName, credential } = await readForm(c, NewPasskey, accountPage)
     const challenge = await takePasskeyChallenge(c, 'add', c.var.user.id)
-    const passkey = { name: passkeyName, origin: passkeyOrigin(c), credential }
     const result = challenge
-      ? await addPasskey({ ...requestOf(c), ...passkey, challenge })
+      ? await addPasskey({ ...requestOf(c), ...challenge, name: passkeyName, credential })
       : 'expired'
     if (result !== 'added') {
       const errors = { credential: PASSKEY_PROBLEMS[result] }

@@ -9,7 +9,7 @@ import { createApp, type ConsoleContext } from '../console-context.ts'
 import { currentPassword, email, pageWith, textIn, readForm } from '../forms.ts'
 import { endSession, findSessionUser, startSession } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
-import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
+import { setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { safeReturnTo } from '../return-to.ts'
 import { askForCode } from './sign-in-code.tsx'
 
@@ -40,8 +40,7 @@ export const signIn = createApp()
 
   .get('/sign-in/passkey', (c) => c.redirect('/console/sign-in', 303))
   .post('/sign-in/passkey/options', async (c) => {
-    const challenge = await setPasskeyChallenge(c, 'sign-in', null)
-    return c.json(assertionOptions({ origin: passkeyOrigin(c), challenge }))
+    return c.json(assertionOptions(await setPasskeyChallenge(c, 'sign-in', null)))
   })
   // A passkey proves both factors: the device, and the person by fingerprint, face or PIN.
   .post('/sign-in/passkey', async (c) => {
@@ -53,7 +52,7 @@ export const signIn = createApp()
     const undo = await attemptPasskey(c)
     const challenge = await takePasskeyChallenge(c, 'sign-in', null)
     if (challenge === undefined) return pageWith(c, page, EXPIRED_PASSKEY)
-    const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
+    const user = await checkPasskey({ env: c.env, ...challenge, credential })
     if (!user) return pageWith(c, page, REJECTED_PASSKEY)
     await undo()
     return signInUser(c, user, { method: 'passkey', next })
