@@ -18,7 +18,7 @@ import { findJobNearby } from '../../jobs/read-job.ts'
 import type { JobWithEvent } from '../../jobs/job-store.ts'
 import { storeThumbnail } from '../../jobs/pictures.ts'
 import { deleteOutput } from '../../privacy/delete-output.ts'
-import { type Delivery, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
+import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import { listAttempts } from '../../webhooks/event-reads.ts'
 import { CodeSnippets, CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
@@ -113,7 +113,12 @@ async function readDetails(c: ConsoleContext, jobId: string) {
     listWorkspaces(scopeOf(c)),
     listKeyNames(scopeOf(c)),
   ])
-  return { row, attempts, workspaces, keys, addedEvents: await addedEventsOf(c, row) }
+  const filter = { mode: row.mode, jobId }
+  const ended = isFinal(row.status)
+    ? await listDeliveries({ ...scopeOf(c), filter, start: {}, limit: MAX_ADDED_ENDPOINTS + 1 })
+    : { deliveries: [] }
+  const addedEvents = ended.deliveries.filter(({ id }) => id !== eventId)
+  return { row, attempts, workspaces, keys, addedEvents }
 }
 
 async function jobPage(c: ConsoleContext) {
@@ -153,18 +158,6 @@ async function jobPage(c: ConsoleContext) {
       <RunAgain c={c} row={row} />
     </>,
   )
-}
-
-/** The events of the job for added endpoints. */
-async function addedEventsOf(c: ConsoleContext, row: JobWithEvent): Promise<Delivery[]> {
-  if (!isFinal(row.status)) return []
-  const { deliveries } = await listDeliveries({
-    ...scopeOf(c),
-    filter: { mode: row.mode, jobId: row.id },
-    start: {},
-    limit: MAX_ADDED_ENDPOINTS + 1,
-  })
-  return deliveries.filter(({ id }) => id !== eventIdOf(row.id))
 }
 
 /** Outside of the section that console.js replaces, since the form contains a random value. */
