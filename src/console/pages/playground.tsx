@@ -52,7 +52,6 @@ const Sample = z.object({
   garment: sampleFile,
 })
 
-/** Ignores invalid values: users may edit the URL. */
 const Query = z.object({ model: sampleFile, garment: sampleFile, job: idParameter('job') })
 
 export const playground = createApp()

@@ -33,15 +33,11 @@ const signUpCookie = signedCookie({
   schema: z.object({ userId: z.string(), email: z.string() }),
 })
 
-const SignUp = (allowFree: boolean) =>
-  z.object({ email: workEmail(allowFree), password: newPassword, organisation: name })
-
-const PasswordForm = z.object({ password: newPassword })
-
 export const signUp = createApp()
   .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
   .post('/sign-up', requireMailSetUp, async (c) => {
-    const schema = SignUp(settingsOf(c.env).allowFreeEmail)
+    const workAddress = workEmail(settingsOf(c.env).allowFreeEmail)
+    const schema = z.object({ email: workAddress, password: newPassword, organisation: name })
     const { password, ...values } = await readForm(c, schema, signUpPage)
     const { email: address, organisation } = values
     const names = [organisation]
@@ -86,7 +82,7 @@ export const signUp = createApp()
       verified = await verifyAddress(c.env, user.id)
     } else {
       const page = () => setPasswordPage(c, user, token)
-      const { password } = await readForm(c, PasswordForm, page)
+      const { password } = await readForm(c, z.object({ password: newPassword }), page)
       const problem = await passwordProblem({ env: c.env, password, email: user.email })
       if (problem) return pageWith(c, page, { errors: { password: problem } })
       verified = await verifyAddressWithPassword({ env: c.env, user, password })
