@@ -51,7 +51,45 @@ export const deliveries = createApp()
   .get('/', async (c) => {
     const query = Query.parse(c.req.query())
     if (query.q && isEventId(query.q)) return redirectTo(c, `/settings/webhooks/${query.q}`)
-    return deliveriesPage(c, query)
+    const canResend = query.status === 'failed' && may(c, 'develop')
+    const [section, failed] = await Promise.all([
+      readSection(c, query),
+      canResend && !query.q ? countFailedDeliveries(searchOf(c, query)) : 0,
+    ])
+    const receivers = section.endpoints.map(
+      ({ id, name }) => [id, id === DEFAULT_ENDPOINT ? `${name} and job URLs` : name] as const,
+    )
+    return memberPage(
+      {
+        c,
+        title: 'Deliveries',
+        above: { '/settings/webhooks': 'Webhooks' },
+        csv: withQuery(`${PATH}/export.csv`, query),
+      },
+      <>
+        <Filters
+          to={PATH}
+          query={query}
+          search={{ label: 'Job or event ID' }}
+          fields={{
+            status: ['Status', EVENT_STATUSES],
+            type: ['Type', EVENT_TYPES],
+            endpoint: receivers.length > 1 && ['Endpoint', receivers],
+          }}
+        />
+        {failed > 0 && <ResendFailed query={query} failed={failed} />}
+        {isUnknownSearch(query) ? (
+          <EmptyState title="No matching deliveries">
+            <p>
+              Enter a complete job ID, such as <code>job_01m7w4n5…</code>, or a complete event ID.{' '}
+              <Link to={PATH}>Clear filters</Link>
+            </p>
+          </EmptyState>
+        ) : (
+          <DeliveriesSection c={c} {...section} />
+        )}
+      </>,
+    )
   })
   // console.js polls this fragment while a delivery of the page can change.
   .get('/live', async (c) => {
@@ -113,48 +151,6 @@ async function readSection(c: ConsoleContext, query: Query) {
     listEndpoints(scopeOf(c)),
   ])
   return { query, start, page, endpoints }
-}
-
-async function deliveriesPage(c: ConsoleContext, query: Query) {
-  const canResend = query.status === 'failed' && may(c, 'develop')
-  const [section, failed] = await Promise.all([
-    readSection(c, query),
-    canResend && !query.q ? countFailedDeliveries(searchOf(c, query)) : 0,
-  ])
-  const receivers = section.endpoints.map(
-    ({ id, name }) => [id, id === DEFAULT_ENDPOINT ? `${name} and job URLs` : name] as const,
-  )
-  return memberPage(
-    {
-      c,
-      title: 'Deliveries',
-      above: { '/settings/webhooks': 'Webhooks' },
-      csv: withQuery(`${PATH}/export.csv`, query),
-    },
-    <>
-      <Filters
-        to={PATH}
-        query={query}
-        search={{ label: 'Job or event ID' }}
-        fields={{
-          status: ['Status', EVENT_STATUSES],
-          type: ['Type', EVENT_TYPES],
-          endpoint: receivers.length > 1 && ['Endpoint', receivers],
-        }}
-      />
-      {failed > 0 && <ResendFailed query={query} failed={failed} />}
-      {isUnknownSearch(query) ? (
-        <EmptyState title="No matching deliveries">
-          <p>
-            Enter a complete job ID, such as <code>job_01m7w4n5…</code>, or a complete event ID.{' '}
-            <Link to={PATH}>Clear filters</Link>
-          </p>
-        </EmptyState>
-      ) : (
-        <DeliveriesSection c={c} {...section} />
-      )}
-    </>,
-  )
 }
 
 const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; failed: number }) => {
