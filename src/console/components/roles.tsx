@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, ROLES, type Permission, type Role } from '../../domain/role.ts'
+import type { Membership } from '../../organisations/members.ts'
 import { isId } from '../../platform/ids.ts'
 import { requireRecentSignInIf } from '../middleware/recent-sign-in.tsx'
 import { detailList, Section, Table } from './section.tsx'
@@ -60,11 +61,7 @@ export const workspaceNames = (workspaceIds: string[] | null, workspaces: Worksp
     <span class="muted">All</span>
   )
 
-interface RoleFieldsProps {
-  workspaces: WorkspaceRow[]
-  role: Role
-  workspaceIds: string[] | null
-}
+type RoleFieldsProps = Pick<Membership, 'role' | 'workspaceIds'> & { workspaces: WorkspaceRow[] }
 
 /**
  * The role and the workspaces. The fields of workspaces have their ids as names, so that every field
