@@ -22,14 +22,8 @@ export const cookieOptions = (c: ConsoleContext, maxAgeSeconds: number, path = P
 export const removeCookie = (c: ConsoleContext, name: string) =>
   deleteCookie(c, name, { path: PATH })
 
-interface SignedCookie<Value> {
-  name: string
-  seconds: number
-  schema: z.ZodType<Value>
-}
-
 /** A cookie with a value that only the console can create. */
-export const signedCookie = <Value>({ name, seconds, schema }: SignedCookie<Value>) => ({
+export const signedCookie = <Value>(name: string, seconds: number, schema: z.ZodType<Value>) => ({
   async read(c: ConsoleContext): Promise<Value | null> {
     const text = await getSignedCookie(c, authSecretOf(c.env), name)
     return text ? schema.parse(JSON.parse(text)) : null

@@ -19,11 +19,7 @@ const Challenge = z.object({
 })
 
 const cookieOf = (purpose: Purpose) =>
-  signedCookie({
-    name: `try-on.passkey-${purpose}`,
-    seconds: PASSKEY_SECONDS,
-    schema: Challenge,
-  })
+  signedCookie(`try-on.passkey-${purpose}`, PASSKEY_SECONDS, Challenge)
 
 /** The website that passkeys belong to. */
 const originOf = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin

@@ -9,11 +9,11 @@ import { signedCookie, YEAR_SECONDS } from '../cookies.ts'
 const MAX_ACCOUNTS = 5
 
 /** A random browser ID and the hashed IDs of the users that signed in, latest first. */
-const browserCookie = signedCookie({
-  name: 'try-on.browser',
-  seconds: YEAR_SECONDS,
-  schema: z.object({ id: z.uuid(), accounts: z.array(z.string()).max(MAX_ACCOUNTS) }),
-})
+const browserCookie = signedCookie(
+  'try-on.browser',
+  YEAR_SECONDS,
+  z.object({ id: z.uuid(), accounts: z.array(z.string()).max(MAX_ACCOUNTS) }),
+)
 
 /** @returns a key of this browser and user, or null if the user has not signed in here */
 export async function trustedBrowserKey(c: ConsoleContext, userId: string | undefined) {

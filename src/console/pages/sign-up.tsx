@@ -22,16 +22,18 @@ import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { forgetOrganisation, startSession } from '../middleware/session.ts'
 import { invalidLinkPage } from '../error-pages.tsx'
 
+const SIGN_UP_SECONDS = 60 * 60
+
 /**
  * The account that this browser created. In other browsers, the verification link requires a new
  * password. If the address already had an account, the cookie contains an ID that does not exist, so
  * that the response does not reveal it.
  */
-const signUpCookie = signedCookie({
-  name: 'try-on.sign-up',
-  seconds: 60 * 60,
-  schema: z.object({ userId: z.string(), email: z.string() }),
-})
+const signUpCookie = signedCookie(
+  'try-on.sign-up',
+  SIGN_UP_SECONDS,
+  z.object({ userId: z.string(), email: z.string() }),
+)
 
 export const signUp = createApp()
   .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
