@@ -89,12 +89,10 @@ function planAction(view: BillingView, plan: Plan): Child {
   return planForm(view, plan, 'Downgrade', `The plan changes to ${nameOfPlan(plan)} ${when}`)
 }
 
-type PlanChange = 'Upgrade' | 'Downgrade' | 'Keep the plan'
-
 const planForm = (
   { currency }: BillingView,
   plan: SelfServicePlan,
-  label: PlanChange,
+  label: 'Upgrade' | 'Downgrade' | 'Keep the plan',
   confirm?: string,
 ) => (
   <ActionForm

@@ -45,7 +45,6 @@ type Query = z.infer<typeof Query>
 
 const eventId = parameter(z.string().refine(isEventId))
 const Start = z.object({ before: eventId, after: eventId })
-type Start = z.infer<typeof Start>
 
 export const deliveries = createApp()
   .get('/', async (c) => {
@@ -135,7 +134,7 @@ const isUnknownSearch = ({ q }: Query) => Boolean(q) && !isId('job', q ?? '')
 async function readPage(
   c: ConsoleContext,
   query: Query,
-  { before, after }: Start,
+  { before, after }: z.infer<typeof Start>,
   limit = DEFAULT_PAGE_SIZE,
 ): Promise<DeliveriesPage> {
   if (isUnknownSearch(query)) return { deliveries: [], older: null, newer: null, isPartial: false }
