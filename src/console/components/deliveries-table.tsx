@@ -1,7 +1,7 @@
 // A table of webhook deliveries, and how often pages ask for their state.
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { StatusBadge, Link, Timestamp } from './text.tsx'
-import { Section, IdLink, Table } from './section.tsx'
+import { Section, ShortId, Table } from './section.tsx'
 import { listDeliveries, type Delivery } from '../../webhooks/delivery/read-deliveries.ts'
 import { scopeOf, type ConsoleContext } from '../console-context.ts'
 
@@ -21,7 +21,7 @@ export const DeliveriesTable = ({ deliveries: rows, endpoints }: DeliveriesProps
       <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
         {delivery.type}
       </Link>,
-      <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
+      <ShortId to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
       <StatusBadge status={delivery.status} />,
       receiverOf(delivery, endpoints),
       responseOf(delivery),

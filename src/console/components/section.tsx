@@ -146,28 +146,25 @@ export const EmptyState = ({ title, children }: { title: string; children?: Chil
   </div>
 )
 
-/** An ID that links to its page, without its middle, and a button that copies it. */
-export const IdLink = ({ to, id }: { to: string; id: string }) => (
-  <span class="copyable inline">
-    <Link class="id" to={to} title={id}>
-      <span aria-hidden="true">{shortId(id)}</span>
-      <span class="visually-hidden">{id}</span>
-    </Link>
-    <CopyButton label="Copy ID" value={id} />
-  </span>
-)
-
-/** An ID without its middle, and a button that copies it. */
-export const ShortId = ({ id }: { id: string }) => (
-  <span class="copyable inline">
-    <span class="id" title={id}>
-      {shortId(id)}
+/** An ID without its middle, and a button that copies it. @param to the page of what it identifies */
+export const ShortId = ({ id, to }: { id: string; to?: string }) => {
+  const short = id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
+  return (
+    <span class="copyable inline">
+      {to === undefined ? (
+        <span class="id" title={id}>
+          {short}
+        </span>
+      ) : (
+        <Link class="id" to={to} title={id}>
+          <span aria-hidden="true">{short}</span>
+          <span class="visually-hidden">{id}</span>
+        </Link>
+      )}
+      <CopyButton label="Copy ID" value={id} />
     </span>
-    <CopyButton label="Copy ID" value={id} />
-  </span>
-)
-
-const shortId = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)
+  )
+}
 
 /** The label and the options of each field, by its name. A date has no options. */
 type FilterFields = Record<

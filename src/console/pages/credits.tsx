@@ -12,7 +12,7 @@ import {
   pageLinks,
   tiles,
   Section,
-  IdLink,
+  ShortId,
   Table,
 } from '../components/section.tsx'
 import { Timestamp, Link } from '../components/text.tsx'
@@ -192,7 +192,7 @@ function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, fil
         format(entry.balance),
         format(entry.reserved),
         entry.jobId && mayInAllWorkspaces(c, 'jobs') ? (
-          <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
+          <ShortId to={`/jobs/${entry.jobId}`} id={entry.jobId} />
         ) : (
           entry.reason
         ),

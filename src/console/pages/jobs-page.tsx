@@ -19,7 +19,7 @@ import {
 } from '../../jobs/reports/search.ts'
 import { Button, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Filters, IdLink, NoRows, pageLinks, Table } from '../components/section.tsx'
+import { Filters, ShortId, NoRows, pageLinks, Table } from '../components/section.tsx'
 import {
   formatCount,
   formatDuration,
@@ -207,7 +207,7 @@ const Rows = ({ list: { rows }, keys, workspaces, query }: ListedJobs) => {
       narrow={{ Picture: 'thumb', Status: 'main', Submitted: 'side', Job: 'sub' }}
       rows={rows.map((row) => [
         <JobThumbnail job={row} />,
-        <IdLink to={withQuery(`/jobs/${row.id}`, query)} id={row.id} />,
+        <ShortId to={withQuery(`/jobs/${row.id}`, query)} id={row.id} />,
         <>
           <StatusBadge status={row.status} />
           {row.status === 'failed' && row.errorCode && (

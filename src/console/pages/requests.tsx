@@ -18,7 +18,7 @@ import {
   detailList,
   Section,
   EmptyState,
-  IdLink,
+  ShortId,
   Table,
 } from '../components/section.tsx'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
@@ -142,10 +142,10 @@ const requestTable = (requests: RequestWithKey[], showsMode: boolean) => (
         <code>{nameOf(request)}</code>
         {request.code !== null && <span class="subline">{request.code}</span>}
       </>,
-      request.jobId !== null && <IdLink to={`/jobs/${request.jobId}`} id={request.jobId} />,
+      request.jobId !== null && <ShortId to={`/jobs/${request.jobId}`} id={request.jobId} />,
       keyOf(request),
       formatDuration(request.ms),
-      <IdLink
+      <ShortId
         to={`${PAGE}/${encodeURIComponent(request.requestId)}?entry=${request.position}`}
         id={request.requestId}
       />,
