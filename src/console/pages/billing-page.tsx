@@ -4,8 +4,6 @@ import { MINOR_UNITS, nameOfPack, nameOfPlan } from '../../billing/money.ts'
 import { PACKS, type Pack } from '../../billing/plans.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { usageOf, type Usage } from '../../jobs/reports/usage.ts'
-import type { CreditStatus } from '../../credits/rpc.ts'
-import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
 import { Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import { memberPage, SandboxBanner } from '../components/layout.tsx'
@@ -18,8 +16,7 @@ import { readView, type BillingView } from './billing-view.ts'
 
 export async function billingPage(c: ConsoleContext, status?: 422 | 503) {
   const organisationId = c.var.membership.organisation.id
-  const [credits, usage, view] = await Promise.all([
-    organisationStub(c.env, organisationId).creditStatus(),
+  const [usage, view] = await Promise.all([
     usageOf({ env: c.env, organisationId, now: Date.now() }),
     readView(c),
   ])
@@ -30,7 +27,7 @@ export async function billingPage(c: ConsoleContext, status?: 422 | 503) {
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {view.problem && <Notice kind="bad">{view.problem}</Notice>}
       <PlanNotices view={view} />
-      {summary(view, credits, usage)}
+      {summary(view, usage)}
       <Tabs
         label="Billing"
         shown={shown}
@@ -51,15 +48,16 @@ export async function billingPage(c: ConsoleContext, status?: 422 | 503) {
   )
 }
 
-function summary(view: BillingView, credits: CreditStatus, usage: Usage) {
-  const { account, organisation, terms, money, count } = view
+function summary(view: BillingView, usage: Usage) {
+  const { account, organisation, terms, money, count, creditStatus } = view
   const renews = account?.subscriptionStatus === 'active' && account.nextPlan !== 'starter'
   return tiles([
     [
       'Credit balance',
       <>
-        {count(credits.balance)} {credits.level === 'low' && <span class="badge waiting">Low</span>}
-        {credits.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
+        {count(creditStatus.balance)}{' '}
+        {creditStatus.level === 'low' && <span class="badge waiting">Low</span>}
+        {creditStatus.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
       </>,
       `${count(usage.total)} used this month`,
     ],

@@ -9,7 +9,6 @@ import { itemOf } from '../../billing/settle-payment.ts'
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
-import { organisationStub } from '../../credits/organisation-stub.ts'
 import { PaymentBadge, Link, Notice, Timestamp, ButtonLink } from '../components/text.tsx'
 import { SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
@@ -67,11 +66,8 @@ const findOwnPayment = (c: ConsoleContext): Promise<PaymentRow> =>
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
   const { id, status, amount, credits, creditsReversed, currency, tax, paidAt, invoiceUrl } =
     payment
-  const { organisation } = c.var.membership
-  const [{ balance }, view] = await Promise.all([
-    organisationStub(c.env, organisation.id).creditStatus(),
-    readView(c),
-  ])
+  const view = await readView(c)
+  const { organisation, creditStatus } = view
   const canContinue = isContinuable(payment, view)
   const reversed = formatCredits(creditsReversed, currency)
   return (
@@ -95,7 +91,9 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
               {creditsReversed > 0 && <span class="muted"> ({reversed} taken back)</span>}
             </>
           ),
-          'Credit balance': <span data-balance>{formatCredits(balance, currency)}</span>,
+          'Credit balance': (
+            <span data-balance>{formatCredits(creditStatus.balance, currency)}</span>
+          ),
           Organisation: <span class="address">{organisation.name}</span>,
           Started: <Timestamp at={payment.createdAt} />,
           Paid: paidAt && <Timestamp at={paidAt} />,

@@ -5,6 +5,7 @@ import { providerFor } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { isSelfServicePlan, packPriceFor, PLAN_TERMS, type Pack } from '../../billing/plans.ts'
 import { readBilling } from '../../billing/billing-account.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { idParameter } from '../forms.ts'
@@ -18,7 +19,10 @@ export async function readView(c: ConsoleContext) {
   const { organisation } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
   const beforeId = idParameter('pay').parse(c.req.query('before'))
-  const billing = await readBilling({ ...scopeOf(c), beforeId })
+  const [billing, creditStatus] = await Promise.all([
+    readBilling({ ...scopeOf(c), beforeId }),
+    organisationStub(c.env, organisation.id).creditStatus(),
+  ])
   const negotiated = billing.account?.enterpriseTerms
   const { plan } = organisation
   return {
@@ -27,6 +31,7 @@ export async function readView(c: ConsoleContext) {
     currency,
     isPaged: beforeId !== undefined,
     ...billing,
+    creditStatus,
     /** The fee and the credits of the plan in force; null for `enterprise` without terms. */
     terms: isSelfServicePlan(plan)
       ? { ...PLAN_TERMS[plan], monthlyFee: PLAN_TERMS[plan].monthlyFee[currency] }
