@@ -7,6 +7,7 @@ import { isId } from '../../platform/ids.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { monthlyCredits } from '../forms.ts'
 import { Field, Select } from './form.tsx'
+import { formatCount } from './text.tsx'
 
 const ACCESS_LABELS = { full: 'Full access', read: 'Read only' } as const
 
@@ -67,7 +68,7 @@ export const keyLimitFields = (workspaces: WorkspaceRow[], key?: KeyLimits & { m
 
 /** @param used credits in this month */
 export const usedOf = (limit: number, used = 0): string =>
-  `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  `${formatCount(used)} of ${formatCount(limit)}`
 
 /** What the limits of a key are, each as a text. @param used credits in this month */
 export const limitTexts = (

@@ -74,10 +74,8 @@ export const Timestamp = ({ at, as = 'minute', none = 'Never' }: TimestampProps)
 export const formatDuration = (ms: number | null): string =>
   ms === null ? '–' : ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
 
-const COUNT = new Intl.NumberFormat('en')
-
 /** `12,345` */
-export const formatCount = (count: number): string => COUNT.format(count)
+export const formatCount = (count: number): string => count.toLocaleString('en')
 
 /** Such as `Live` for `live`. */
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

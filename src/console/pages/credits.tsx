@@ -15,7 +15,7 @@ import {
   ShortId,
   Table,
 } from '../components/section.tsx'
-import { Timestamp, Link } from '../components/text.tsx'
+import { formatCount, Timestamp, Link } from '../components/text.tsx'
 import { csvResponse, rowsOf } from '../downloads.ts'
 import { parameter, withQuery } from '../forms.ts'
 
@@ -201,7 +201,7 @@ function ledgerTable(c: ConsoleContext, { entries, nextBefore }: LedgerPage, fil
   )
 }
 
-const format = (credits: number): string => credits.toLocaleString('en').replace('-', '−')
+const format = (credits: number): string => formatCount(credits).replace('-', '−')
 
 const signed = (credits: number): string => (credits > 0 ? `+${format(credits)}` : format(credits))
 
