@@ -53,7 +53,10 @@ export const job = createApp()
   .post('/:jobId/run-again', permitted('develop'), async (c) => {
     const row = await readOwnJob(c)
     const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
-    if (!nonce.success || !canRunAgain(c, row)) return pageWith(c, jobPage, DELETED_IMAGES)
+    if (!nonce.success || !canRunAgain(c, row)) {
+      const message = 'The images of this job are deleted. Submit a new job with other images.'
+      return pageWith(c, jobPage, { errors: { '': message } })
+    }
     const jobId = await submitFromConsole(c, jobPage, {
       mode: row.mode,
       modelImageUrl: row.modelImageUrl ?? '',
@@ -82,10 +85,6 @@ export const job = createApp()
     }
     return redirectTo(c, `/jobs/${id}`)
   })
-
-const DELETED_IMAGES = {
-  errors: { '': 'The images of this job are deleted. Submit a new job with other images.' },
-}
 
 const jobIdIn = (c: ConsoleContext) => idIn(c, 'jobId', 'job')
 
