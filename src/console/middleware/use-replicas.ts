@@ -50,12 +50,8 @@ function readBookmarks(c: ConsoleContext): ShardBookmarks | null {
   const end = cookie.lastIndexOf('.')
   const [entries, signature] = [cookie.slice(0, end), cookie.slice(end + 1)]
   const session = sessionOf(c)
-  if (
-    session === undefined ||
-    !verify(c.env, 'bookmark', signedText(session, entries), signature)
-  ) {
-    return null
-  }
+  if (session === undefined) return null
+  if (!verify(c.env, 'bookmark', signedText(session, entries), signature)) return null
   return new Map(
     entries.split(SEPARATOR).map((entry) => {
       const at = entry.indexOf(':')
