@@ -4,7 +4,6 @@ import type { JobErrorCode } from '../domain/job.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import { spentLimitMessage } from '../domain/credit-limit.ts'
 import type { Rejected, Rejection } from '../credits/rpc.ts'
-import type { FormState } from './console-context.ts'
 
 const imageMessages = (image: string) => ({
   unreachable: `The ${image} could not be fetched. Check that its URL is public and responds within 10 seconds.`,
@@ -56,17 +55,11 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
     'This form was already submitted with other images. Reload the page and try again.',
 }
 
-/** Shows a rejection as the error of the whole form. */
-export const rejectedForm = ({ rejection, creditLimit }: Omit<Rejected, 'ok'>): FormState => ({
-  errors: {
-    '': creditLimit
-      ? spentLimitMessage(creditLimit)
-      : (REJECTION_MESSAGES[rejection] ?? 'The job was rejected.'),
-  },
-  ...(rejection === 'insufficient_credits' && {
-    link: { to: '/billing', label: 'Go to Billing' },
-  }),
-})
+/** What a member reads about a rejected submission or upload. */
+export const rejectionMessage = ({ rejection, creditLimit }: Omit<Rejected, 'ok'>): string =>
+  creditLimit
+    ? spentLimitMessage(creditLimit)
+    : (REJECTION_MESSAGES[rejection] ?? 'The job was rejected.')
 
 export const UPLOAD_MESSAGES: Record<RejectedUpload['problem'], string> = {
   too_large: 'The file is larger than 10 MB. Choose a smaller one.',

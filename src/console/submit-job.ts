@@ -8,7 +8,7 @@ import { submitJob, type JobRequest } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
 import { addLogFields } from '../platform/log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import { rejectedForm } from './error-messages.ts'
+import { rejectionMessage } from './error-messages.ts'
 import { may, scopeOf, type ConsoleContext } from './console-context.ts'
 import { rejection, type FormPage } from './forms.ts'
 
@@ -34,7 +34,8 @@ export async function submitFromConsole(
   await requirePermission(scopeOf(c), 'develop')
   const workspace = await workspaceFor(c, request.workspaceId)
   if (workspace === null) {
-    throw await rejection(c, page, rejectedForm({ rejection: 'workspace_not_found' }))
+    const errors = { '': rejectionMessage({ rejection: 'workspace_not_found' }) }
+    throw await rejection(c, page, { errors })
   }
   const result = await submitJob({
     env: c.env,
@@ -48,9 +49,9 @@ export async function submitFromConsole(
     },
   })
   if (!result.ok) {
-    const { link, ...state } = rejectedForm(result)
-    // Only members who may buy credits get the link to Billing.
-    throw await rejection(c, page, may(c, 'billing') ? { link, ...state } : state)
+    const canBuy = result.rejection === 'insufficient_credits' && may(c, 'billing')
+    const link = canBuy ? { to: '/billing', label: 'Go to Billing' } : undefined
+    throw await rejection(c, page, { errors: { '': rejectionMessage(result) }, link })
   }
   addLogFields({ jobId: result.value.jobId, mode })
   return result.value.jobId

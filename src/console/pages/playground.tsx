@@ -19,7 +19,7 @@ import {
   recentJobIds,
   rememberJob,
 } from '../components/playground.tsx'
-import { rejectedForm, UPLOAD_MESSAGES } from '../error-messages.ts'
+import { rejectionMessage, UPLOAD_MESSAGES } from '../error-messages.ts'
 import { chosenMode } from '../cookies.ts'
 import { createApp, scopeOf, pathOf, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
@@ -88,10 +88,7 @@ export const playground = createApp()
     const caller = { organisationId, mode: c.var.mode, keyHash: null }
     const organisation = organisationStub(c.env, organisationId)
     const admitted = await organisation.admitUpload(caller, uploadBytesOf(c.req.raw))
-    if (!admitted.ok) {
-      const { errors = {} } = rejectedForm(admitted)
-      return c.json({ error: errors[''] }, 422)
-    }
+    if (!admitted.ok) return c.json({ error: rejectionMessage(admitted) }, 422)
     const upload = await receiveUpload({ env: c.env, ...ownerOf(c), request: c.req.raw })
     if ('problem' in upload) {
       return c.json({ error: UPLOAD_MESSAGES[upload.problem] }, statusOf(upload))
