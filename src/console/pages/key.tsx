@@ -56,13 +56,12 @@ export const apiKey = createApp()
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
-    const { mode } = await readApiKey(keyIn(c))
     const { overlap, id } = await readForm(c, Roll, keyPage)
     const rolling = rollApiKey({ ...keyIn(c), overlapHours: overlap, id })
     const rolled = await resultOf(c, keyPage, rolling)
     if (!rolled) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     const replaced = await readApiKey(keyIn(c))
-    return newKeyPage(c, { key: rolled.key, mode, replaced })
+    return newKeyPage(c, { key: rolled.key, mode: replaced.mode, replaced })
   })
 
 const keyIdIn = (c: ConsoleContext) => idIn(c, 'keyId', 'key')
