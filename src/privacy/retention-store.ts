@@ -24,20 +24,28 @@ const BATCH = 500
 /** Added to the retention of undelivered events, so that all retries are made before the deletion. */
 const UNDELIVERED_DAYS = 7
 
-/** Rows of a table that are deleted by age. */
-interface OldRows {
-  table: SQLiteTable
-  /** Whether the table is in the jobs databases. */
-  isSharded: boolean
-  where: (slice: number) => SQL | undefined
-}
+/** @returns the number of deleted rows and objects, and of jobs whose pictures were deleted */
+export type Step = (env: Env, slice: number) => Promise<number>
 
-type Where = OldRows['where']
-const inAccounts = (table: SQLiteTable, where: Where) => ({ table, isSharded: false, where })
-const inShards = (table: SQLiteTable, where: Where) => ({ table, isSharded: true, where })
+/** Which rows of a table are deleted. */
+type Where = (slice: number) => SQL | undefined
+
+/** The step for a table of the accounts. */
+const inAccounts =
+  (table: SQLiteTable, where: Where): Step =>
+  (env, slice) =>
+    deleteRows(database(env), table, where(slice))
+
+/** The step for a table of the jobs databases. It throws the first failure, after all shards. */
+const inShards =
+  (table: SQLiteTable, where: Where): Step =>
+  async (env, slice) => {
+    const counts = await forEachShard(env, 'retention', (db) => deleteRows(db, table, where(slice)))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
 
 /** Tables with an index by age. */
-const INDEXED: Record<string, OldRows> = {
+const INDEXED: Record<string, Step> = {
   webhookAttempts: inShards(webhookAttempts, () =>
     lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
   ),
@@ -80,7 +88,7 @@ const INDEXED: Record<string, OldRows> = {
  * Tables without an index by age. Each run checks one slice of their primary key, so that SLICES
  * consecutive runs check all rows.
  */
-const SLICED: Record<string, OldRows> = {
+const SLICED: Record<string, Step> = {
   sessions: inAccounts(sessions, (slice) =>
     and(uuidSlice(sessions.id, slice), isBefore(sessions.expiresAt, 'expired')),
   ),
@@ -112,16 +120,8 @@ const SLICED: Record<string, OldRows> = {
 }
 export const SLICES = 16
 
-/** @returns the number of deleted rows and objects, and of jobs whose pictures were deleted */
-export type Step = (env: Env, slice: number) => Promise<number>
-
 /** Deletes the old rows of each table. */
-export const ROW_STEPS: Record<string, Step> = Object.fromEntries(
-  Object.entries({ ...INDEXED, ...SLICED }).map(([name, rows]) => [
-    name,
-    (env: Env, slice: number) => deleteRows(env, rows, slice),
-  ]),
-)
+export const ROW_STEPS = { ...INDEXED, ...SLICED }
 
 /** A kind of data with its own retention. */
 type Kind = keyof typeof RETENTION_DAYS
@@ -152,18 +152,10 @@ const uuidSlice = (column: SQLiteColumn, slice: number) =>
 
 const digit = (slice: number) => slice.toString(SLICES)
 
-/**
- * Deletes up to BATCH rows of each database by their primary key, since some tables have no rowid.
- * @throws the first failure, after all shards
- */
-async function deleteRows(env: Env, { table, isSharded, where }: OldRows, slice: number) {
+/** Deletes up to BATCH rows by their primary key, since some tables have no rowid. */
+async function deleteRows(db: Database, table: SQLiteTable, where: SQL | undefined) {
   const { columns, primaryKeys } = getTableConfig(table)
   const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `)
-  const deleteFrom = async (db: Database) => {
-    const old = sql`(select ${key} from ${table} where ${where(slice)} limit ${BATCH})`
-    return (await db.delete(table).where(sql`(${key}) in ${old}`)).meta.changes
-  }
-  if (!isSharded) return deleteFrom(database(env))
-  const counts = await forEachShard(env, 'retention', deleteFrom)
-  return counts.reduce((sum, count) => sum + count, 0)
+  const old = sql`(select ${key} from ${table} where ${where} limit ${BATCH})`
+  return (await db.delete(table).where(sql`(${key}) in ${old}`)).meta.changes
 }
