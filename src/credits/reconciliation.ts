@@ -34,15 +34,14 @@ export async function reconcile({ env, stores }: { env: Env; stores: Stores }): 
       for (const jobId of open) {
         if (!unchanged.has(jobId)) continue
         const status = statuses.get(jobId)
-        if (status === undefined || isFinal(status)) {
-          settled.push({ jobId, status: status ?? 'not stored' })
+        if (status !== undefined && !isFinal(status)) {
+          ledger.renewReservation(jobId)
+          continue
         }
-        if (status === undefined) {
-          ledger.release(jobId)
-          idempotency.delete(jobId)
-        } else if (status === 'completed') ledger.capture(jobId)
-        else if (isFinal(status)) ledger.release(jobId)
-        else ledger.renewReservation(jobId)
+        if (status === 'completed') ledger.capture(jobId)
+        else ledger.release(jobId)
+        if (status === undefined) idempotency.delete(jobId)
+        settled.push({ jobId, status: status ?? 'not stored' })
       }
     })
     for (const fields of settled) log.warn('reservation left to the alarm', fields)
