@@ -1,37 +1,27 @@
 // Access to the Organisation objects, and their credits as billing sees them.
-import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { settingsOf } from '../platform/settings.ts'
-import type { Grant, Reversal, Totals } from './ledger.ts'
 
 /** Where the object of an organisation is created, by region; none for organisations of all regions. */
 const LOCATION_HINTS: Record<OrganisationRow['regionCode'], DurableObjectLocationHint | undefined> =
   { IN: 'apac', US: 'enam', EU: 'weur', GLOBAL: undefined }
 
 type OrganisationStub = ReturnType<Env['ORGANISATION']['getByName']>
+type Organisation = Env['ORGANISATION'] extends DurableObjectNamespace<infer T> ? T : never
 
 /**
  * The methods of the Organisation that billing calls. A stub implements them, and so does the object
  * itself, which runs the billing tasks in its alarm.
  */
-export interface CreditAccount {
-  /** Adds credits. */
-  grant(grant: Grant): unknown
-  /** Takes back credits of a grant. */
-  reverse(reversal: Reversal): unknown
-  /** Makes the alarm run the billing tasks at `at` (ms since 1970) or earlier. */
-  scheduleBilling(schedule: { organisationId: string; at: number }): unknown
-  /** Call this after every change to the organisation's row in D1. */
-  refresh(): unknown
+export type CreditAccount = {
+  [Name in 'grant' | 'reverse' | 'scheduleBilling' | 'refresh']: (
+    ...parameters: Parameters<Organisation[Name]>
+  ) => unknown
 }
 
 /** The Organisation object itself, in its own alarm. */
-export type OwnAccount = CreditAccount & {
-  totals(): Totals
-  /** The limits of which the members have to be informed, with the credits used in this month. */
-  creditNotices(organisationId: string): Promise<{ limit: CreditLimit; used: number }[]>
-  recordCreditNotice(countId: string): void
-}
+export type OwnAccount = CreditAccount &
+  Pick<Organisation, 'totals' | 'creditNotices' | 'recordCreditNotice'>
 
 /** Objects of other jurisdictions have other ids, so the same name would be another, empty object. */
 function namespaceOf(env: Env): Env['ORGANISATION'] {
