@@ -52,18 +52,16 @@ export interface MonthTotals {
   balance: number
 }
 
-const COLUMNS = `id, at, kind, amount, job_id AS jobId, reference, reason,
-  granted, balance, reserved, consumed`
-type Columns = LedgerEntry & Record<string, SqlStorageValue>
-
 /** Entries, newest first; `before` is the last id of the previous page. */
 export const entriesBefore = (
   sql: SqlStorage,
   { limit, before = Number.MAX_SAFE_INTEGER }: { limit: number; before?: number },
 ): LedgerEntry[] =>
   sql
-    .exec<Columns>(
-      `SELECT ${COLUMNS} FROM ledger_entries WHERE id < ? ORDER BY id DESC LIMIT ?`,
+    .exec<LedgerEntry & Record<string, SqlStorageValue>>(
+      `SELECT id, at, kind, amount, job_id AS jobId, reference, reason,
+              granted, balance, reserved, consumed
+       FROM ledger_entries WHERE id < ? ORDER BY id DESC LIMIT ?`,
       before,
       limit,
     )
