@@ -20,7 +20,7 @@ import { ObjectAlarm, retryAfterFailure } from './credits/object-alarm.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './credits/reconciliation.ts'
 import { RequestChecks, type CheckOptions } from './credits/request-checks.ts'
 import type { LoggedRequest, RequestQuery, RequestScan } from './credits/request-log.ts'
-import type { Account, Admission, CreditStatus, RequestResult, Submission } from './credits/rpc.ts'
+import type { Admission, CreditStatus, RequestResult, Submission } from './credits/rpc.ts'
 import { creditLimitsOf, isDeleted, isReachable, SnapshotCache } from './credits/snapshot.ts'
 import { StorageAllowance } from './credits/storage-allowance.ts'
 import { Stores } from './credits/stores.ts'
@@ -52,7 +52,8 @@ export class Organisation extends DurableObject<Env> {
     return this.#state.checks.run(caller, options, () => ({ ok: true, value: null }))
   }
 
-  async account(credentials: Credentials): Promise<RequestResult<Account>> {
+  /** What clients read of their organisation. Its secrets stay in this object. */
+  async account(credentials: Credentials) {
     return this.#state.checks.run(credentials, READ, ({ organisation }) => {
       const { id, name, plan, regionCode, autoReloadEnabled } = organisation
       const credits = this.#stores.open().ledger.totals().balance

@@ -1,6 +1,5 @@
 // Parameters and results of the Organisation's RPC methods.
 import type { CreditLimit } from '../domain/credit-limit.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { RateLimitState } from './rate-window.ts'
 
 /** The maximum duration of a submission, ms: less than the age at which reservations are reconciled. */
@@ -66,12 +65,6 @@ export interface Admission {
   /** Whether an earlier request with this Idempotency-Key created the job. */
   replayed: boolean
 }
-
-/** What clients read of their organisation. Its secrets stay in the Organisation. */
-export type Account = Pick<
-  OrganisationRow,
-  'id' | 'name' | 'plan' | 'regionCode' | 'autoReloadEnabled'
-> & { credits: number }
 
 /** `low`: at most 20 % of the last grant. `empty`: 0 or less. */
 export type BalanceLevel = 'ok' | 'low' | 'empty'
