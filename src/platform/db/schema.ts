@@ -32,6 +32,12 @@ export const IS_UNFINISHED = sql`status in ('pending', 'processing')`
 
 export const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
+/** An instant that is 0 in a row that does not set it. */
+export const instantOrZero = (name: string) =>
+  instant(name)
+    .notNull()
+    .default(sql`0`)
+
 export const organisations = sqliteTable(
   'organisations',
   {
@@ -69,9 +75,7 @@ export const organisations = sqliteTable(
     /** Days for which pictures and the URLs of their jobs are stored: 1 to 365. */
     outputRetentionDays: integer('output_retention_days').notNull().default(DEFAULT_RETENTION_DAYS),
     /** When retention processes this organisation next. */
-    retentionDueAt: instant('retention_due_at')
-      .notNull()
-      .default(sql`0`),
+    retentionDueAt: instantOrZero('retention_due_at'),
     /** Pictures and URLs of jobs up to this id are deleted. */
     picturesPurgedTo: text('pictures_purged_to'),
     /** Test jobs up to this id are deleted. */
@@ -190,9 +194,7 @@ export const jobs = sqliteTable(
      * While unfinished: when the sweep requeues a pending job; 0 after the end. A claim does not change it,
      * since that would write the index again: `due_at` delays the sweep of a processing job.
      */
-    sweepAt: instant('sweep_at')
-      .notNull()
-      .default(sql`0`),
+    sweepAt: instantOrZero('sweep_at'),
     /**
      * Why the latest failure happened: at most 300 bytes without URLs and secrets; null once the job's
      * pictures are deleted. Never in `/v1` or webhooks.

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { MODES } from '../../domain/job.ts'
 import { EVENT_STATUSES, EVENT_TYPES, type EventType } from '../../domain/webhook.ts'
-import { instant } from './schema.ts'
+import { instant, instantOrZero } from './schema.ts'
 
 /**
  * The default endpoint of each organisation (id `default`), created when it is first needed, and at most
@@ -53,9 +53,7 @@ export const webhookEvents = sqliteTable(
     /** When the next attempt can start; during an attempt, the end of its lease. */
     dueAt: instant('due_at').notNull(),
     /** While undelivered: when the sweep requeues the event. */
-    sweepAt: instant('sweep_at')
-      .notNull()
-      .default(sql`0`),
+    sweepAt: instantOrZero('sweep_at'),
     createdAt: instant('created_at').notNull(),
     /**
      * The added endpoint that receives the event. Null for the URL of the job or the default URL, which the
@@ -103,9 +101,7 @@ const failingOrigin = {
   /** Whether the latest attempt at the origin timed out. Its deliveries are then made one at a time. */
   timedOut: integer('timed_out', { mode: 'boolean' }).notNull(),
   /** The end of the lease of the current delivery. */
-  busyUntil: instant('busy_until')
-    .notNull()
-    .default(sql`0`),
+  busyUntil: instantOrZero('busy_until'),
   /** Set after days of failures: nothing is delivered to a disabled receiver. */
   disabledAt: instant('disabled_at'),
   /** When members were informed that deliveries fail repeatedly. */
