@@ -1,7 +1,7 @@
 // The list of deliveries with its filters, for members who may read deliveries. There is no index for the filters,
 // since each would cost a row written for every event. A page reads at most `MAX_SCANNED` events instead, along
 // the index of the organisation's events.
-import { and, asc, desc, eq, gt, gte, isNull, lt, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, type SQL } from 'drizzle-orm'
 import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { inWorkspaces, type WorkspaceIds } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase, type Database } from '../../platform/db/database.ts'
@@ -9,9 +9,9 @@ import { jobs } from '../../platform/db/schema.ts'
 import { webhookAttempts, webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf } from '../../domain/actor.ts'
 import type { Mode } from '../../domain/job.ts'
-import { DEFAULT_ENDPOINT, type EventStatus, type EventType } from '../../domain/webhook.ts'
+import type { EventStatus, EventType } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../platform/ids.ts'
-import { hasEndpoint } from '../endpoints/endpoint-store.ts'
+import { endpointIdOf, hasEndpoint } from '../endpoints/endpoint-store.ts'
 
 /** The events that one page reads at most. */
 export const MAX_SCANNED = 5_000
@@ -170,10 +170,6 @@ const conditionsOf = (
     mode === undefined ? undefined : eq(jobs.mode, mode),
     status === undefined ? undefined : eq(scanned.status, status),
     type === undefined ? undefined : eq(scanned.type, type),
-    endpoint === undefined
-      ? undefined
-      : endpoint === DEFAULT_ENDPOINT
-        ? isNull(scanned.endpointId)
-        : eq(scanned.endpointId, endpoint),
+    endpoint === undefined ? undefined : eq(endpointIdOf(scanned), endpoint),
     inWorkspaces(workspaceIds),
   )

@@ -16,17 +16,19 @@ interface Key {
 const isEndpoint = ({ organisationId, endpointId }: Record<keyof Key, SQLWrapper | string>) =>
   and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.id, endpointId))
 
+/** The id of the endpoint whose secret signs an event, in SQL. */
+export const endpointIdOf = ({ endpointId }: { endpointId: SQLWrapper | string | null }) =>
+  sql`coalesce(${endpointId}, ${DEFAULT_ENDPOINT})`
+
 /** The statement that selects the endpoint whose secret signs an event. */
 export const selectEndpointOf = (
   db: Database,
   event: { organisationId: SQLWrapper | string; endpointId: SQLWrapper | string | null },
-) => {
-  const endpointId = sql`coalesce(${event.endpointId}, ${DEFAULT_ENDPOINT})`
-  return db
+) =>
+  db
     .select()
     .from(webhookEndpoints)
-    .where(isEndpoint({ ...event, endpointId }))
-}
+    .where(isEndpoint({ ...event, endpointId: endpointIdOf(event) }))
 
 /** An SQL condition: excludes events of deleted endpoints, which cannot be signed. */
 export const hasEndpoint = (organisationId: string, endpointId: SQLWrapper) =>
