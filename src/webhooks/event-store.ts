@@ -6,12 +6,11 @@ import { SYSTEM } from '../domain/actor.ts'
 import { auditInsert, recorded } from '../organisations/audit-log.ts'
 import { hasChanged, rowValues, type Database, jobsDatabase } from '../platform/db/database.ts'
 import { dueFrom } from '../platform/db/due.ts'
-import { jobs, type JobRow } from '../platform/db/schema.ts'
+import { jobs } from '../platform/db/schema.ts'
 import {
   failingReceivers,
   webhookAttempts,
   webhookEvents,
-  type EndpointRow,
   type WebhookAttemptRow,
   type WebhookEventRow,
 } from '../platform/db/webhook-schema.ts'
@@ -25,26 +24,20 @@ import {
   receiverOf,
   removeReceiver,
   updateOrigin,
-  type Receiver,
 } from './endpoints/failing-receiver-store.ts'
 
 /** The maximum number of stored attempts per event, more than the default schedule has. */
 const STORED_ATTEMPTS = 10
 const UNDELIVERED = ['pending', 'retrying'] as const
 
-export interface ClaimedEvent {
-  event: WebhookEventRow
-  job: JobRow
-  receiver: Receiver
-  /** Signs the request; undefined when it was deleted. */
-  endpoint: EndpointRow | undefined
-}
+export type ClaimedEvent = NonNullable<Awaited<ReturnType<typeof claimEvent>>>
 
 /**
  * Claims an event for one attempt.
- * @returns undefined when the event is not due or is already claimed
+ * @returns undefined when the event is not due or is already claimed; `endpoint` signs the request, and is undefined
+ *   when it was deleted
  */
-export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEvent | undefined> {
+export async function claimEvent(env: Env, eventId: string) {
   const db = jobsDatabase(env, eventId)
   const now = new Date()
   const valueOf = (column: SQLiteColumn) =>
