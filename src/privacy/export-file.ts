@@ -29,20 +29,23 @@ export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Arr
   })
 }
 
+const ROWS_PER_PAGE = 1_000
+
 /**
  * `, "name": [rows]`, page by page.
+ * @param list.limit the rows of a page, by default `ROWS_PER_PAGE`
  * @param list.read reads a page, newest first, after the last row of the page before
  * @param list.present what is exported of the rows of a page
  */
 export async function* arrayOf<Row extends { id: string | number }>(
   name: string,
   list: {
-    limit: number
+    limit?: number
     read: (page: { limit: number; beforeId: Row['id'] | undefined }) => Promise<Row[]>
     present: (rows: Row[]) => object[] | Promise<object[]>
   },
 ) {
-  const { limit } = list
+  const { limit = ROWS_PER_PAGE } = list
   yield `,\n${JSON.stringify(name)}: [`
   let last: Row | undefined
   for (;;) {

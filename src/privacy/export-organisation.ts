@@ -28,8 +28,7 @@ import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
 import { arrayOf, fieldsOf, streamOf } from './export-file.ts'
 
-const ROWS_PER_PAGE = 1_000
-/** Smaller pages: an event can have ten attempts of up to 1 KiB. */
+/** Smaller pages than those of other lists: an event can have ten attempts of up to 1 KiB. */
 const EVENTS_PER_PAGE = 200
 
 /**
@@ -83,9 +82,7 @@ async function* documentOf(
     billing: account ? presentBilling(account) : null,
   }
   yield JSON.stringify(header, null, 2).slice(0, -2)
-  const limit = ROWS_PER_PAGE
   yield* arrayOf<JobRow>('jobs', {
-    limit,
     read: (page) => listJobRows({ env, organisationId: id, ...page }),
     present: (jobs) => {
       const linkTo = linksFrom(env, baseUrl)
@@ -98,19 +95,16 @@ async function* documentOf(
     present: (events) => presentEvents(env, id, events),
   })
   yield* arrayOf<LedgerEntry>('ledger', {
-    limit,
-    read: async ({ beforeId }) =>
+    read: async ({ limit, beforeId }) =>
       ledger.entries({ limit, ...(beforeId !== undefined && { before: beforeId }) }),
     present: (entries) => entries.map(presentLedgerEntry),
   })
   yield* arrayOf<PaymentRow>('payments', {
-    limit,
     read: (page) => paymentsOf(env, id, page),
     present: (payments) =>
       payments.map((payment) => ({ id: payment.id, ...paymentFields(payment) })),
   })
   yield* arrayOf<AuditRow>('audit_log', {
-    limit,
     read: (page) => listAuditEntries(env, id, page),
     present: (entries) => entries.map(presentAuditEntry),
   })
