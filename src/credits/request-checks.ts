@@ -49,11 +49,7 @@ export class RequestChecks {
   }
 
   /** Checks a request, and runs `operation` if it passes. */
-  async run<T>(
-    caller: Caller,
-    options: CheckOptions,
-    operation: Operation<T>,
-  ): Promise<RequestResult<T>> {
+  async run<T>(caller: Caller, options: CheckOptions, operation: Operation<T>) {
     await this.#alarm.load()
     const snapshot = await this.#snapshots.current(caller.organisationId)
     const result = this.#check(snapshot, caller, options, operation)

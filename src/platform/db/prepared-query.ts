@@ -14,9 +14,8 @@ import { connection } from './read-sessions.ts'
  * @param build creates the query, with placeholders for its values, and ends with `.prepare()`
  * @returns the query for a database, such as that of `jobsBinding`
  */
-export const preparedQuery = <Query extends object>(
-  build: (db: Database) => Query,
-): ((binding: D1Database) => Query) => perObject((binding) => build(drizzle(deferPrepare(binding))))
+export const preparedQuery = <Query extends object>(build: (db: Database) => Query) =>
+  perObject((binding: D1Database) => build(drizzle(deferPrepare(binding))))
 
 /** A query that has been built, and maps the rows of its result. */
 interface Prepared {
@@ -38,10 +37,7 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
   const prepare = perObject((binding: D1Database): Prepared[] =>
     build(drizzle(deferPrepare(binding))).map((query) => query.prepare()),
   )
-  return async (
-    binding: D1Database,
-    values: Record<string, unknown>,
-  ): Promise<BatchResponse<Queries>> => {
+  return async (binding: D1Database, values: Record<string, unknown>) => {
     const queries = prepare(binding)
     const db = connection(binding)
     const statements = queries.map((query) => {

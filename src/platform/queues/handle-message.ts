@@ -18,9 +18,6 @@ interface Delivery {
   ctx: Background
 }
 
-/** `dead`: no retry is left, so the queue moves the message to its dead-letter queue or deletes it. */
-type Outcome = 'acked' | 'retried' | 'dead'
-
 /** The retries of a message. Must match `max_retries` in wrangler.toml. */
 const MAX_RETRIES: Partial<Record<string, number>> = {
   'tryon-jobs-dead': 10,
@@ -70,10 +67,7 @@ export function handleMessage(delivery: Delivery): Promise<void> {
   })
 }
 
-async function consumeMessage(
-  { consume, queue, message, env }: Delivery,
-  ackTimer: AckTimer,
-): Promise<Outcome> {
+async function consumeMessage({ consume, queue, message, env }: Delivery, ackTimer: AckTimer) {
   let delaySeconds: number | void
   try {
     delaySeconds = await consume(env, message.body, ackTimer)
@@ -89,6 +83,7 @@ async function consumeMessage(
     return 'acked'
   }
   message.retry({ delaySeconds })
+  // No retry is left: the queue moves the message to its dead-letter queue or deletes it.
   const isLast = message.attempts > (MAX_RETRIES[queue] ?? DEFAULT_MAX_RETRIES)
   return isLast ? 'dead' : 'retried'
 }

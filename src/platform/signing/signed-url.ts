@@ -79,11 +79,7 @@ export function uploadKeyOf(env: Env, owner: Owner, url: string): string | null 
  * field. A link with `url_expired` was valid: a submission with it may be repeated.
  * @returns null for a valid link and for every URL that is not of an upload
  */
-export function uploadProblem(
-  env: Env,
-  owner: Owner,
-  url: string,
-): { code: UploadProblem; message: string } | null {
+export function uploadProblem(env: Env, owner: Owner, url: string) {
   if (!isUploadUrl(owner.baseUrl, url)) return null
   const { problem } = checkUploadUrl(env, owner, url)
   return problem && { code: problem, message: UPLOAD_PROBLEMS[problem] }
@@ -97,23 +93,18 @@ const UPLOAD_PROBLEMS = {
   url_expired: 'has expired: upload the image again with POST /v1/uploads',
 } as const
 
-type UploadProblem = keyof typeof UPLOAD_PROBLEMS
-
 const UPLOAD_KEY = /^uploads\/upl_\w{26}\/(org_\w{26})\.(jpg|png|webp)$/
 
 /** Checks the link of an upload: first the signature, then the organisation, then the expiry. */
-function checkUploadUrl(
-  env: Env,
-  { organisationId }: Owner,
-  url: string,
-): { key: string; problem: UploadProblem | null } {
+function checkUploadUrl(env: Env, { organisationId }: Owner, url: string) {
   const { pathname, searchParams } = new URL(url)
   const key = pathname.slice(1)
   const [, owner] = UPLOAD_KEY.exec(key) ?? []
   const expires = searchParams.get('expires') ?? ''
   const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
-  if (!owner || problem === 'invalid_signature') return { key, problem: 'invalid_signature' }
-  return { key, problem: owner === organisationId ? problem : 'other_organisation' }
+  if (!owner || problem === 'invalid_signature')
+    return { key, problem: 'invalid_signature' } as const
+  return { key, problem: owner === organisationId ? problem : 'other_organisation' } as const
 }
 
 /** The error of a link, or null when it is valid. */

@@ -41,7 +41,6 @@ interface DeliveryResult {
   retryAfterSeconds: number
 }
 
-/** The slow deliveries of this isolate. */
 const slowDeliveries = new SlowDeliveries()
 
 /** Makes an attempt if the event is due, and schedules the next one. */
@@ -218,11 +217,7 @@ async function send(env: Env, claimed: ClaimedEvent, at: Date): Promise<Delivery
   }
 }
 
-const noResponse = (
-  error: string,
-  signature: string | null = null,
-  timedOut = false,
-): DeliveryResult => ({
+const noResponse = (error: string, signature: string | null = null, timedOut = false) => ({
   stored: {
     responseStatus: null,
     responseHeaders: null,
