@@ -3,12 +3,10 @@
  * @throws the error that `onTimeout` creates
  */
 export async function withTimeout<T>(promise: Promise<T>, ms: number, onTimeout: () => Error) {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(onTimeout()), ms)
-  })
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timeout.reject(onTimeout()), ms)
   try {
-    return await Promise.race([promise, timeout])
+    return await Promise.race([promise, timeout.promise])
   } finally {
     clearTimeout(timer)
   }
