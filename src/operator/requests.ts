@@ -34,8 +34,6 @@ const whole = (min: number, max: number) => {
   return z.int(message).min(min, message).max(max, message)
 }
 
-const flag = z.boolean('must be true or false')
-
 const webhookUrl = (policy: UrlPolicy) =>
   url('a string or null', (text) => urlProblem(text, policy)).nullable()
 
@@ -61,7 +59,7 @@ export const organisationChange = (policy: UrlPolicy) =>
     /** null: the plan's. */
     rate_limit_per_minute: rateLimit.nullable().optional(),
     default_webhook_url: webhookUrl(policy).optional(),
-    auto_reload_enabled: flag.optional(),
+    auto_reload_enabled: z.boolean('must be true or false').optional(),
     /** Minor units of the organisation's currency. null: the default. */
     auto_reload_ceiling: whole(0, MAX_AMOUNT).nullable().optional(),
     output_retention_days: whole(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).optional(),
