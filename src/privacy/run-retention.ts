@@ -9,7 +9,6 @@ import { cutoff, ROW_STEPS, SLICES, type Step } from './retention-store.ts'
 /** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
 const LISTS_PER_RUN = 5
 const MINUTE_MS = 60_000
-/** How long an upload is stored. */
 const UPLOAD_STORED_MS = UPLOAD_TTL_SECONDS * 1_000 + UPLOAD_GRACE_MS
 
 const STEPS: Record<string, Step> = {

@@ -49,7 +49,6 @@ interface EventKey {
   mode?: Mode | undefined
 }
 
-/** One event. */
 export const findEvent = (
   env: Env,
   organisationId: string,
