@@ -44,8 +44,9 @@ const inShards =
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-/** Tables with an index by age. */
-const INDEXED: Record<string, Step> = {
+/** Deletes the old rows of each table. */
+export const ROW_STEPS: Record<string, Step> = {
+  // Tables with an index by age.
   webhookAttempts: inShards(webhookAttempts, () =>
     lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
   ),
@@ -82,13 +83,9 @@ const INDEXED: Record<string, Step> = {
     and(lt(invitations.id, cutoffId('inv', 'expired')), isBefore(invitations.expiresAt, 'expired')),
   ),
   challenges: inAccounts(challenges, () => lt(challenges.expiresAt, new Date())),
-}
 
-/**
- * Tables without an index by age. Each run checks one slice of their primary key, so that SLICES
- * consecutive runs check all rows.
- */
-const SLICED: Record<string, Step> = {
+  // Tables without an index by age. Each run checks one slice of their primary key, so that SLICES
+  // consecutive runs check all rows.
   sessions: inAccounts(sessions, (slice) =>
     and(uuidSlice(sessions.id, slice), isBefore(sessions.expiresAt, 'expired')),
   ),
@@ -119,9 +116,6 @@ const SLICED: Record<string, Step> = {
   ),
 }
 export const SLICES = 16
-
-/** Deletes the old rows of each table. */
-export const ROW_STEPS = { ...INDEXED, ...SLICED }
 
 /** A kind of data with its own retention. */
 type Kind = keyof typeof RETENTION_DAYS
