@@ -2,23 +2,20 @@
 // organisation of a route.
 import { createMiddleware } from 'hono/factory'
 import { timingSafeEqual } from 'node:crypto'
-import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { bearerToken } from '../http/bearer.ts'
 import type { App } from '../http/request-context.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { findOrganisation } from '../organisations/organisations.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 
-/** The arguments that all use cases share. Staff share one token, so the actor has no name. */
-interface Staff {
-  env: Env
-  actor: Actor
+/** `staff`: what all use cases need. Staff share one token, so the actor has no name. */
+export type OperatorApp = App & {
+  Variables: { staff: Omit<OrganisationRequest, 'organisationId'> }
 }
-
-export type OperatorApp = App & { Variables: { staff: Staff } }
 
 /**
  * Requires the operator token. hono/bearer-auth does not fit: it returns 400 for a malformed header,
@@ -45,9 +42,7 @@ export const operatorOnly = createMiddleware<OperatorApp>(async (c, next) => {
 
 /** Sets `organisation`, and `request` for use cases on it. @throws AppError not_found */
 export const existingOrganisation = createMiddleware<
-  OperatorApp & {
-    Variables: { organisation: OrganisationRow; request: Staff & { organisationId: string } }
-  },
+  OperatorApp & { Variables: { organisation: OrganisationRow; request: OrganisationRequest } },
   '/organisations/:orgId'
 >(async (c, next) => {
   const organisationId = c.req.param('orgId')
