@@ -30,22 +30,18 @@ const BYTES_PER_RATE = {
 } as const
 export type AllowanceName = keyof typeof BYTES_PER_RATE
 
-/** The lengths of a submission's URLs and of its request id, characters. All are ASCII. */
-export interface SubmissionSize {
+/**
+ * An upper bound of the bytes that a job takes in the database.
+ * @param size the lengths of its URLs and of its request id, characters; all are ASCII
+ */
+export function storedBytes(size: {
   imageUrlsLength: number
   requestIdLength: number
   webhookUrlLength: number | null
   /** The URLs of the added endpoints that receive the end of the job. */
   addedUrlLengths?: readonly number[]
-}
-
-/** An upper bound of the bytes that a job takes in the database. */
-export function storedBytes({
-  imageUrlsLength,
-  requestIdLength,
-  webhookUrlLength,
-  addedUrlLengths = [],
-}: SubmissionSize): number {
+}): number {
+  const { imageUrlsLength, requestIdLength, webhookUrlLength, addedUrlLengths = [] } = size
   const job =
     JOB_BYTES +
     MAX_FAILURE_REASON_BYTES +
