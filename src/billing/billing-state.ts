@@ -1,9 +1,6 @@
 // What an Organisation stores for its billing tasks besides credits: the notices about its balance and
 // the state of auto-reload. Stored in the object's key-value storage, cached in memory.
-import { isReloadDue } from './auto-reload-settings.ts'
-import type { Totals } from '../credits/ledger.ts'
 import type { BalanceLevel } from '../credits/rpc.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { Pack } from './plans.ts'
 
 /** The storage keys. */
@@ -105,16 +102,6 @@ export class BillingState {
   updateAutoReload(change: Partial<AutoReloadState>): void {
     this.#autoReload = { ...this.autoReload, ...change }
     this.#kv?.put(AUTO_RELOAD, this.#autoReload)
-  }
-
-  /**
-   * Whether the billing tasks have to run after a submission. Requests an automatic payment if the
-   * balance is below the threshold.
-   */
-  watch({ balance, reserved }: Totals, organisation: OrganisationRow): boolean {
-    const reloads = !this.autoReload.requested && isReloadDue(balance, organisation)
-    if (reloads) this.updateAutoReload({ requested: true })
-    return reloads || this.noticeOf(balance + reserved) !== undefined
   }
 
   get #currentNotices(): BalanceNotices {

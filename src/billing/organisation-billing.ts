@@ -2,6 +2,7 @@
 import type { Totals } from '../credits/ledger.ts'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
+import { isReloadDue } from './auto-reload-settings.ts'
 import { BillingSchedule } from './billing-schedule.ts'
 import { BillingState } from './billing-state.ts'
 import { runBilling } from './run-billing.ts'
@@ -27,18 +28,24 @@ export class OrganisationBilling {
    * @param isNoticeDue whether a limit of credits requires an email
    */
   watch(totals: Totals, organisation: OrganisationRow, isNoticeDue: boolean): void {
-    const isDue = this.state.watch(totals, organisation) || isNoticeDue
-    if (!isDue || this.schedule.isRetrying) return
-    this.schedule.request(organisation.id, Date.now(), Date.now())
+    const { state, schedule } = this
+    const reloads = !state.autoReload.requested && isReloadDue(totals.balance, organisation)
+    if (reloads) state.updateAutoReload({ requested: true })
+    const isDue = reloads || isNoticeDue || this.#isBalanceNoticeDue(totals)
+    if (isDue && !schedule.isRetrying) schedule.request(organisation.id, Date.now(), Date.now())
   }
 
   /**
    * Whether a capture requires the tasks.
    * @param isLate whether it has lowered the balance. The tasks read the settings of auto-reload themselves
    */
-  watchCapture({ balance, reserved }: Totals, isLate: boolean): boolean {
+  watchCapture(totals: Totals, isLate: boolean): boolean {
     if (isLate) this.state.updateAutoReload({ requested: true })
-    return isLate || this.state.noticeOf(balance + reserved) !== undefined
+    return isLate || this.#isBalanceNoticeDue(totals)
+  }
+
+  #isBalanceNoticeDue({ balance, reserved }: Totals): boolean {
+    return this.state.noticeOf(balance + reserved) !== undefined
   }
 
   /** Runs the tasks if they are due. */
