@@ -7,6 +7,6 @@ import type { ConsoleContext } from './console-context.ts'
 /** Sent after the response. A failure is logged and does not affect the change. */
 export function sendSecurityEmail(c: ConsoleContext, to: string, change: SecurityChange): void {
   const link = `${baseUrlOf(c)}/console/account`
-  const email = securityEmail(change, new Date(), link)
-  c.executionCtx.waitUntil(sendEmail({ env: c.env, to, email }))
+  const email = securityEmail(change, new Date())
+  c.executionCtx.waitUntil(sendEmail({ env: c.env, to, link, email }))
 }

@@ -9,7 +9,7 @@ import { organisations } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { canSendEmail, sendEmail } from './send.ts'
-import { emailFrom, type MemberEmail } from './templates.tsx'
+import type { MemberEmail } from './templates.tsx'
 
 const TO_OWNERS = 'You receive this email because you are an owner of the organisation.'
 const BECAUSE_OF_ROLE =
@@ -41,9 +41,9 @@ export async function mailMembers(message: {
     const footer = to === 'owners' ? TO_OWNERS : BECAUSE_OF_ROLE
     const { baseUrl = settingsOf(env).baseUrl ?? '' } = message
     const link = baseUrl + consolePath(organisationId, page)
-    const email = emailFrom(link, { footer, ...message.email(first.organisationName) })
+    const email = { footer, ...message.email(first.organisationName) }
     const sent = await Promise.all(
-      recipients.map(({ address }) => sendEmail({ env, to: address, email })),
+      recipients.map(({ address }) => sendEmail({ env, to: address, link, email })),
     )
     return sent.includes(true)
   } catch (error) {

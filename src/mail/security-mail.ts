@@ -1,5 +1,5 @@
 // The emails about sign-ins and changes of how a user signs in.
-import { dateOf, emailFrom, type Email } from './templates.tsx'
+import { dateOf, type EmailContent } from './templates.tsx'
 
 const CHANGES = {
   password_changed: [
@@ -27,10 +27,10 @@ const CHANGES = {
 
 export type SecurityChange = keyof typeof CHANGES
 
-/** Cannot be switched off. @param link the page where the user can react, such as the account */
-export function securityEmail(change: SecurityChange, at: Date, link: string): Email {
+/** Cannot be switched off. */
+export function securityEmail(change: SecurityChange, at: Date): EmailContent {
   const [subject, text] = CHANGES[change]
-  return emailFrom(link, {
+  return {
     subject,
     paragraphs: [
       text,
@@ -39,23 +39,22 @@ export function securityEmail(change: SecurityChange, at: Date, link: string): E
     ],
     action: 'Open your account',
     footer: 'This email concerns the security of your account and cannot be switched off.',
-  })
+  }
 }
 
 /** Can be switched off. @param device such as "Firefox on Linux" */
 export const newSignInEmail = (
-  link: string,
-  { at, device, ipAddress }: { at: Date; device: string; ipAddress: string | null },
-): Email =>
-  emailFrom(link, {
-    subject: 'New sign-in to your account',
-    paragraphs: [
-      'Someone signed in to your Try-On account with a browser that was not used before.',
-      `Time: ${dateOf(at)}`,
-      `Browser: ${device}`,
-      `IP address: ${ipAddress ?? 'unknown'}`,
-      'If this was you, there is nothing to do. If not, change your password, which signs out all other sessions.',
-    ],
-    action: 'Open your account',
-    footer: 'You can switch off this email under “Your account”.',
-  })
+  at: Date,
+  { device, ipAddress }: { device: string; ipAddress: string | null },
+): EmailContent => ({
+  subject: 'New sign-in to your account',
+  paragraphs: [
+    'Someone signed in to your Try-On account with a browser that was not used before.',
+    `Time: ${dateOf(at)}`,
+    `Browser: ${device}`,
+    `IP address: ${ipAddress ?? 'unknown'}`,
+    'If this was you, there is nothing to do. If not, change your password, which signs out all other sessions.',
+  ],
+  action: 'Open your account',
+  footer: 'You can switch off this email under “Your account”.',
+})

@@ -3,12 +3,9 @@
 import { log } from '../platform/log.ts'
 import { record } from '../platform/metrics.ts'
 import { settingsOf } from '../platform/settings.ts'
-import type { Email } from './templates.tsx'
+import { emailFrom, type EmailContent } from './templates.tsx'
 
-export interface MailboxEntry extends Email {
-  to: string
-  at: Date
-}
+type MailboxEntry = ReturnType<typeof emailFrom> & { to: string; at: Date }
 
 /** The mailbox of this isolate, newest first. A development server has only one isolate. */
 const mailbox: MailboxEntry[] = []
@@ -16,17 +13,24 @@ const MAILBOX_SIZE = 50
 
 /**
  * Does not throw. Failures are logged, and every page that sends email can send it again.
+ * @param link where the email's button leads
  * @returns whether it was sent
  */
-export async function sendEmail(message: { env: Env; to: string; email: Email }) {
-  const { env, to, email } = message
+export async function sendEmail(message: {
+  env: Env
+  to: string
+  link: string
+  email: EmailContent
+}) {
+  const { env, to, link } = message
+  const email = emailFrom(link, message.email)
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     mailbox.unshift({ ...email, to, at: new Date() })
     mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
     // Does not use `log`, which would redact the token in the link.
     // eslint-disable-next-line no-console
-    console.info(`\n  Mail to ${to}: ${email.subject}\n  ${email.link}\n`)
+    console.info(`\n  Mail to ${to}: ${email.subject}\n  ${link}\n`)
     return true
   }
   try {

@@ -1,52 +1,53 @@
 // The emails about accounts and organisations, and the form of every email: plain text and HTML.
 import type { Mode } from '../domain/job.ts'
 
-export interface Email {
+export interface EmailContent {
   subject: string
-  text: string
-  html: string
-  /** The link of the email's button. */
-  link: string
+  paragraphs: string[]
+  /** The label of the link. */
+  action: string
+  footer: string
 }
 
-export const verificationEmail = (link: string): Email =>
-  emailFrom(link, {
-    subject: 'Verify your email address',
-    paragraphs: ['Welcome to Try-On. Please verify that this is your email address.'],
-    action: 'Verify my email',
-    footer: 'The link works for one hour. If you did not sign up, ignore this email.',
-  })
+/**
+ * The content of an email to members of an organisation, for its name. It contains no key, no secret and no
+ * path of a URL. Without a footer, the footer says why the member receives it.
+ */
+export type MemberEmail = (
+  organisationName: string,
+) => Omit<EmailContent, 'footer'> & { footer?: string }
 
-export const alreadyRegisteredEmail = (link: string): Email =>
-  emailFrom(link, {
-    subject: 'You already have an account',
-    paragraphs: [
-      'Someone tried to sign up for Try-On with this email address, which already has an account.',
-      'No changes were made. If you have forgotten your password, you can set a new one.',
-    ],
-    action: 'Sign in or reset the password',
-    footer: 'If this was not you, ignore this email.',
-  })
+export const verificationEmail: EmailContent = {
+  subject: 'Verify your email address',
+  paragraphs: ['Welcome to Try-On. Please verify that this is your email address.'],
+  action: 'Verify my email',
+  footer: 'The link works for one hour. If you did not sign up, ignore this email.',
+}
 
-export const passwordResetEmail = (link: string): Email =>
-  emailFrom(link, {
-    subject: 'Set a new password',
-    paragraphs: ['We received a request to reset the password of your Try-On account.'],
-    action: 'Set a new password',
-    footer: 'The link works for one hour. If you did not request it, ignore this email.',
-  })
+export const alreadyRegisteredEmail: EmailContent = {
+  subject: 'You already have an account',
+  paragraphs: [
+    'Someone tried to sign up for Try-On with this email address, which already has an account.',
+    'No changes were made. If you have forgotten your password, you can set a new one.',
+  ],
+  action: 'Sign in or reset the password',
+  footer: 'If this was not you, ignore this email.',
+}
+
+export const passwordResetEmail: EmailContent = {
+  subject: 'Set a new password',
+  paragraphs: ['We received a request to reset the password of your Try-On account.'],
+  action: 'Set a new password',
+  footer: 'The link works for one hour. If you did not request it, ignore this email.',
+}
 
 /** @param invitedBy an email address */
-export const invitationEmail = (
-  link: string,
-  { organisationName, invitedBy }: { organisationName: string; invitedBy: string },
-): Email =>
-  emailFrom(link, {
-    subject: `Join ${organisationName} on Try-On`,
-    paragraphs: [`${invitedBy} invites you to join ${organisationName} on Try-On.`],
-    action: 'See the invitation',
-    footer: 'The invitation expires after seven days.',
-  })
+export const invitationEmail = (organisationName: string, invitedBy: string): EmailContent => ({
+  subject: `Join ${organisationName} on Try-On`,
+  paragraphs: [`${invitedBy} invites you to join ${organisationName} on Try-On.`],
+  action: 'See the invitation',
+  footer: 'The invitation expires after seven days.',
+})
 
 export const organisationDeletionEmail =
   (deleteAfter: Date): MemberEmail =>
@@ -61,20 +62,19 @@ export const organisationDeletionEmail =
 
 /** @param organisationNames those that are deleted together with the account */
 export const accountDeletionEmail = (
-  link: string,
-  { deleteAfter, organisationNames }: { deleteAfter: Date; organisationNames: string[] },
-): Email =>
-  emailFrom(link, {
-    subject: 'Your account will be deleted',
-    paragraphs: [
-      `Your Try-On account is scheduled for deletion on ${dateOf(deleteAfter)}. You are signed out everywhere.`,
-      organisationNames.length > 0 &&
-        `You are the only member of these organisations, which are deleted too: ${organisationNames.join(', ')}.`,
-      'To keep the account, sign in before that date.',
-    ].filter((paragraph) => paragraph !== false),
-    action: 'Sign in to keep the account',
-    footer: 'If you did not request this, sign in, keep the account and change your password.',
-  })
+  deleteAfter: Date,
+  organisationNames: string[],
+): EmailContent => ({
+  subject: 'Your account will be deleted',
+  paragraphs: [
+    `Your Try-On account is scheduled for deletion on ${dateOf(deleteAfter)}. You are signed out everywhere.`,
+    organisationNames.length > 0 &&
+      `You are the only member of these organisations, which are deleted too: ${organisationNames.join(', ')}.`,
+    'To keep the account, sign in before that date.',
+  ].filter((paragraph) => paragraph !== false),
+  action: 'Sign in to keep the account',
+  footer: 'If you did not request this, sign in, keep the account and change your password.',
+})
 
 /**
  * @param lastFour the last four characters of the key
@@ -125,64 +125,43 @@ export const endpointDisabledEmail =
   })
 
 /** @param from the address of the account */
-export const confirmAddressEmail = (link: string, from: string): Email =>
-  emailFrom(link, {
-    subject: 'Confirm your new email address',
-    paragraphs: [
-      `The user of the Try-On account ${from} wants to change its email address to this one.`,
-      'Nothing changes until you confirm it.',
-    ],
-    action: 'Confirm the new address',
-    footer: 'The link works for one hour. If you did not request it, ignore this email.',
-  })
+export const confirmAddressEmail = (from: string): EmailContent => ({
+  subject: 'Confirm your new email address',
+  paragraphs: [
+    `The user of the Try-On account ${from} wants to change its email address to this one.`,
+    'Nothing changes until you confirm it.',
+  ],
+  action: 'Confirm the new address',
+  footer: 'The link works for one hour. If you did not request it, ignore this email.',
+})
 
-export const addressInUseEmail = (link: string): Email =>
-  emailFrom(link, {
-    subject: 'This address already has an account',
-    paragraphs: [
-      'Someone tried to change the email address of a Try-On account to this one, which already has an account.',
-      'No changes were made. An address can belong to one account only.',
-    ],
-    action: 'Sign in to the account of this address',
-    footer: 'If this was not you, ignore this email.',
-  })
+export const addressInUseEmail: EmailContent = {
+  subject: 'This address already has an account',
+  paragraphs: [
+    'Someone tried to change the email address of a Try-On account to this one, which already has an account.',
+    'No changes were made. An address can belong to one account only.',
+  ],
+  action: 'Sign in to the account of this address',
+  footer: 'If this was not you, ignore this email.',
+}
 
-/** For the old address, whose user may not have made the change. */
-export const emailChangedEmail = (
-  link: string,
-  { at, newEmail, support }: { at: Date; newEmail: string; support: string },
-): Email =>
-  emailFrom(link, {
-    subject: 'Your email address was changed',
-    paragraphs: [
-      `The email address of your Try-On account was changed to ${newEmail} on ${dateOf(at)}. This address no longer signs in.`,
-      `If you did not do this, someone has access to your account: contact ${support} now, and ask the other owners of your organisation to remove the account.`,
-    ],
-    action: 'Sign in with the new address',
-    footer: 'If you made this change, no action is needed.',
-  })
+/** For the old address, whose user may not have made the change. @param support how to contact support */
+export const emailChangedEmail = (newEmail: string, at: Date, support: string): EmailContent => ({
+  subject: 'Your email address was changed',
+  paragraphs: [
+    `The email address of your Try-On account was changed to ${newEmail} on ${dateOf(at)}. This address no longer signs in.`,
+    `If you did not do this, someone has access to your account: contact ${support} now, and ask the other owners of your organisation to remove the account.`,
+  ],
+  action: 'Sign in with the new address',
+  footer: 'If you made this change, no action is needed.',
+})
 
 /** A date with its time in UTC, for the text of an email. */
 export const dateOf = (instant: Date) =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
 
-export interface EmailContent {
-  subject: string
-  paragraphs: string[]
-  /** The label of the link. */
-  action: string
-  footer: string
-}
-
-/**
- * The content of an email to members of an organisation, for its name. It contains no key, no secret and no
- * path of a URL. Without a footer, the footer says why the member receives it.
- */
-export type MemberEmail = (
-  organisationName: string,
-) => Omit<EmailContent, 'footer'> & { footer?: string }
-
-export function emailFrom(link: string, content: EmailContent): Email {
+/** @param link where the email's button leads */
+export function emailFrom(link: string, content: EmailContent) {
   const { paragraphs, action, footer } = content
   // A line break in a subject would start another header.
   const subject = content.subject.replace(/\s+/g, ' ')

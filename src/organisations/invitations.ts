@@ -93,11 +93,10 @@ export async function invite({
     }),
   )
   if (!isCreated) throw memberLimitReached()
-  const message = invitationEmail(`${baseUrl}/console/invitations/${token}`, {
-    organisationName,
-    invitedBy: actor.type === 'user' ? actor.email : 'An operator',
-  })
-  waitUntil(sendEmail({ env, to: address, email: message }))
+  const link = `${baseUrl}/console/invitations/${token}`
+  const invitedBy = actor.type === 'user' ? actor.email : 'An operator'
+  const content = invitationEmail(organisationName, invitedBy)
+  waitUntil(sendEmail({ env, to: address, link, email: content }))
   return { replaced: open?.role }
 }
 

@@ -94,6 +94,7 @@ export async function scheduleAccountDeletion(request: UserRequest & { baseUrl: 
   const due = await deletionDateOf(env, userId)
   if (!due) return false
   const scheduled = await scheduledWith(env, userId)
+  const names = scheduled.map(({ name }) => name)
   // A repeated request completes what a crash interrupted, and sends no second email.
   const results = await Promise.allSettled([
     ...scheduled.map(({ id }) => suspendScheduled(env, id)),
@@ -101,10 +102,8 @@ export async function scheduleAccountDeletion(request: UserRequest & { baseUrl: 
       sendEmail({
         env,
         to: email,
-        email: accountDeletionEmail(`${baseUrl}/console/sign-in`, {
-          deleteAfter: due,
-          organisationNames: scheduled.map(({ name }) => name),
-        }),
+        link: `${baseUrl}/console/sign-in`,
+        email: accountDeletionEmail(due, names),
       }),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason

@@ -13,7 +13,7 @@ import {
   alreadyRegisteredEmail,
   passwordResetEmail,
   verificationEmail,
-  type Email,
+  type EmailContent,
 } from '../mail/templates.tsx'
 import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
@@ -108,8 +108,8 @@ const sessionPlugin = {
 } satisfies BetterAuthPlugin
 
 function createAuth(env: Env, baseUrl: string) {
-  const mail = async (user: { email: string }, email: Email) => {
-    await sendEmail({ env, to: user.email, email })
+  const mail = async (user: { email: string }, path: string, email: EmailContent) => {
+    await sendEmail({ env, to: user.email, link: `${baseUrl}/console/${path}`, email })
   }
   return betterAuth({
     appName: 'Try-On',
@@ -137,11 +137,11 @@ function createAuth(env: Env, baseUrl: string) {
       password: passwordHash,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
       sendResetPassword: ({ user, token }) =>
-        mail(user, passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)),
+        mail(user, `reset?token=${token}`, passwordResetEmail),
       // Sent by email only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
-          await mail(user, alreadyRegisteredEmail(`${baseUrl}/console/sign-in`))
+          await mail(user, 'sign-in', alreadyRegisteredEmail)
         } else {
           await authOf(env, baseUrl).api.sendVerificationEmail({ body: { email: user.email } })
         }
@@ -151,7 +151,7 @@ function createAuth(env: Env, baseUrl: string) {
       sendOnSignUp: true,
       expiresIn: LINK_SECONDS,
       sendVerificationEmail: ({ user, token }) =>
-        mail(user, verificationEmail(`${baseUrl}/console/verify?token=${token}`)),
+        mail(user, `verify?token=${token}`, verificationEmail),
     },
     // Reset tokens are stored as hashes, so that a copy of the database gives no access to accounts.
     verification: { storeIdentifier: 'hashed' },

@@ -19,13 +19,14 @@ export async function requestEmailChange(
   const { env, actor, email, baseUrl } = request
   const existing = await findUserByEmail(env, email)
   if (existing?.emailVerified) {
-    await sendEmail({ env, to: email, email: addressInUseEmail(`${baseUrl}/console/sign-in`) })
+    const link = `${baseUrl}/console/sign-in`
+    await sendEmail({ env, to: email, link, email: addressInUseEmail })
     return
   }
   const challenge = { userId: actor.userId, email, seconds: LINK_SECONDS }
   const token = await createChallenge(env, { kind: 'email_change', ...challenge })
   const link = `${baseUrl}/console/account/email/confirm?token=${token}`
-  await sendEmail({ env, to: email, email: confirmAddressEmail(link, actor.email) })
+  await sendEmail({ env, to: email, link, email: confirmAddressEmail(actor.email) })
 }
 
 /** The new address of an open link; undefined if it is not open or belongs to another user. */
@@ -87,8 +88,7 @@ export async function changeEmail({
   ])
   if (results[2].meta.changes === 0) return undefined
   const support = settingsOf(env).supportEmail ?? 'support'
-  const facts = { at: new Date(), newEmail: email, support }
-  const content = emailChangedEmail(`${baseUrl}/console/sign-in`, facts)
-  await sendEmail({ env, to: oldEmail, email: content })
+  const content = emailChangedEmail(email, new Date(), support)
+  await sendEmail({ env, to: oldEmail, link: `${baseUrl}/console/sign-in`, email: content })
   return email
 }

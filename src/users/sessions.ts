@@ -130,8 +130,8 @@ export async function notifyNewSignIn(signIn: {
     const isSignUp = user.sessions <= 1 && at.getTime() - user.createdAt.getTime() < SIGN_UP_MS
     if (isSignUp || !(await mayMail())) return
     const link = `${settingsOf(env).baseUrl ?? ''}/console/account`
-    const email = newSignInEmail(link, { at, device, ipAddress })
-    await sendEmail({ env, to: user.email, email })
+    const email = newSignInEmail(at, { device, ipAddress })
+    await sendEmail({ env, to: user.email, link, email })
   } catch (error) {
     log.error('user not notified', error, { userId })
   }

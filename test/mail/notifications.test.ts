@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { securityEmail } from '../../src/mail/security-mail.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
+import { emailFrom } from '../../src/mail/templates.tsx'
 import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import {
@@ -288,11 +289,8 @@ describe('the switches', () => {
 })
 
 it('has an email for each change of the sign-in, which has no switch', () => {
-  const email = securityEmail(
-    'password_changed',
-    new Date('2026-11-22T12:00:00Z'),
-    'https://try-on.test/console/account',
-  )
+  const content = securityEmail('password_changed', new Date('2026-11-22T12:00:00Z'))
+  const email = emailFrom('https://try-on.test/console/account', content)
   expect(email.subject).toBe('Your password was changed')
   expect(email.text).toContain('22 November 2026')
   expect(email.text).toContain('cannot be switched off')

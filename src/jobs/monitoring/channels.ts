@@ -1,6 +1,5 @@
 // Sends alerts: to ALERT_URL in the format of the receiver, and to ALERT_MAIL.
 import { sendEmail } from '../../mail/send.ts'
-import { emailFrom } from '../../mail/templates.tsx'
 import type { AlertSettings } from './alert-schema.ts'
 import { alertSettingsOf, type Channel } from './alert-settings.ts'
 import { titleOf, type Alert } from './alerts.ts'
@@ -41,7 +40,8 @@ async function sendToUrl(env: Env, message: AlertMessage): Promise<void> {
 async function sendMail(env: Env, message: AlertMessage): Promise<void> {
   const { ALERT_MAIL: to = '', BASE_URL: baseUrl = '' } = alertSettingsOf(env)
   const { title, severity, since, runbook, budget, service, ...rest } = detailsOf(env, message)
-  const email = emailFrom(`${baseUrl.replace(/\/+$/, '')}/health`, {
+  const link = `${baseUrl.replace(/\/+$/, '')}/health`
+  const email = {
     subject: `[${rest.status}] ${title} (${severity})`,
     paragraphs: [
       rest.summary,
@@ -49,8 +49,8 @@ async function sendMail(env: Env, message: AlertMessage): Promise<void> {
     ],
     action: 'Health of the service',
     footer: 'You receive this email because this address is ALERT_MAIL of the service.',
-  })
-  if (!(await sendEmail({ env, to, email }))) throw new Error('the mail was not sent')
+  }
+  if (!(await sendEmail({ env, to, link, email }))) throw new Error('the mail was not sent')
 }
 
 /** What every format contains. */
