@@ -1,7 +1,7 @@
 // Invoices of subscriptions: the first month, upgrades and renewals, with the prices of plans.
 import type Stripe from 'stripe'
 import type { Currency } from '../../domain/organisation.ts'
-import type { InvoiceState, PaymentState } from '../payment-provider.ts'
+import type { PaymentState } from '../payment-provider.ts'
 import { SELF_SERVICE_PLANS, type SelfServicePlan } from '../plans.ts'
 import { nameOfPlan } from '../money.ts'
 import { currencyOfStripe, intentIdOf, readIntentOf, settlementOf } from './states.ts'
@@ -72,23 +72,8 @@ export async function invoicesOf(client: Stripe, subscriptionId: string, since: 
   return invoices
 }
 
-/**
- * The state of an invoice, with what it is for.
- * @param plan when the lines of the invoice name no plan
- */
-export const renewalState = async (
-  client: Stripe,
-  invoice: Stripe.Invoice,
-  plan: SelfServicePlan,
-): Promise<InvoiceState> => ({
-  ...(await stateOfInvoice(client, invoice)),
-  paymentId: subjectOfInvoice(invoice)?.paymentId ?? null,
-  plan: planOfInvoice(invoice) ?? plan,
-  createdAt: new Date(invoice.created * 1_000),
-})
-
 /** The plan that the invoice charges. An upgrade also has a line that credits the previous plan. */
-function planOfInvoice(invoice: Stripe.Invoice): SelfServicePlan | undefined {
+export function planOfInvoice(invoice: Stripe.Invoice): SelfServicePlan | undefined {
   const charged = invoice.lines.data.find(({ amount }) => amount > 0)
   return planOfProduct(charged?.pricing?.price_details?.product)
 }

@@ -14,9 +14,9 @@ import { readInvoice } from './states.ts'
 import { idOf, metadataOf, secondsOf, subjectOf, unlessMissing } from './stripe-client.ts'
 import {
   invoicesOf,
+  planOfInvoice,
   planOfProduct,
   priceOfPlan,
-  renewalState,
   stateOfInvoice,
   subjectOfInvoice,
   voidOpenInvoices,
@@ -55,7 +55,12 @@ export async function findSubscription(client: Stripe, id: string) {
       invoices
         // Stripe completes the draft of a renewal within about an hour.
         .filter(({ status }) => status !== 'draft')
-        .map((invoice) => renewalState(client, invoice, plan)),
+        .map(async (invoice) => ({
+          ...(await stateOfInvoice(client, invoice)),
+          paymentId: subjectOfInvoice(invoice)?.paymentId ?? null,
+          plan: planOfInvoice(invoice) ?? plan,
+          createdAt: new Date(invoice.created * 1_000),
+        })),
     ),
   }
 }
