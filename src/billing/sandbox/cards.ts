@@ -1,6 +1,6 @@
 // The test cards of the sandbox with what each one does, and the customers who store them. Only the last four
 // digits of a card are stored, which identify it. Most numbers have the same effect at Stripe.
-import { and, eq, gte } from 'drizzle-orm'
+import { and, eq, gte, type SQL } from 'drizzle-orm'
 import { sandboxCustomers } from '../../platform/db/billing-schema.ts'
 import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
@@ -100,13 +100,12 @@ export const customerIdOf = (organisationId: string) => `cus_${suffixOf(organisa
 export const newSecret = (): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')
 
+const customerWhere = (env: Env, condition: SQL | undefined) =>
+  database(env).select().from(sandboxCustomers).where(condition).get()
+
 /** @throws PaymentError rejected */
 export async function findCustomer(env: Env, organisationId: string): Promise<SandboxCustomer> {
-  const row = await database(env)
-    .select()
-    .from(sandboxCustomers)
-    .where(eq(sandboxCustomers.id, customerIdOf(organisationId)))
-    .get()
+  const row = await customerWhere(env, eq(sandboxCustomers.id, customerIdOf(organisationId)))
   if (!row) throw rejected('The customer does not exist.')
   return row
 }
@@ -120,11 +119,7 @@ export async function storedCard(env: Env, organisationId: string): Promise<stri
 
 /** See `PaymentProvider.paymentMethod`. */
 export async function paymentMethod(env: Env, customerId: string): Promise<string | null> {
-  const row = await database(env)
-    .select({ card: sandboxCustomers.card })
-    .from(sandboxCustomers)
-    .where(eq(sandboxCustomers.id, customerId))
-    .get()
+  const row = await customerWhere(env, eq(sandboxCustomers.id, customerId))
   return row?.card ? describeCard(row.card) : null
 }
 
@@ -145,9 +140,6 @@ export async function portalUrl(
 /** The customer of the address of a card page; undefined when it is wrong or has expired. */
 export function findCardPage(env: Env, key: string): Promise<SandboxCustomer | undefined> {
   const { cardPageKey, cardPageExpiresAt } = sandboxCustomers
-  return database(env)
-    .select()
-    .from(sandboxCustomers)
-    .where(and(eq(cardPageKey, key), gte(cardPageExpiresAt, new Date(Date.now() + 1))))
-    .get()
+  const isOpen = gte(cardPageExpiresAt, new Date(Date.now() + 1))
+  return customerWhere(env, and(eq(cardPageKey, key), isOpen))
 }
