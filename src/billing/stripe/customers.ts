@@ -43,13 +43,13 @@ async function findByEmail(client: Stripe, email: string, organisationId: string
  */
 export async function storedPaymentMethod(client: Stripe, customerId: string): Promise<string> {
   const customer = await client.customers.retrieve(customerId)
-  const chosen = customer.deleted ? null : idOf(customer.invoice_settings.default_payment_method)
-  if (chosen !== null) return chosen
-  const { data } = customer.deleted
-    ? { data: [] }
-    : await client.customers.listPaymentMethods(customerId, { limit: 1 })
-  if (!data[0]) throw rejected('No payment method is stored.')
-  return data[0].id
+  if (!customer.deleted) {
+    const chosen = idOf(customer.invoice_settings.default_payment_method)
+    if (chosen !== null) return chosen
+    const { data } = await client.customers.listPaymentMethods(customerId, { limit: 1 })
+    if (data[0]) return data[0].id
+  }
+  throw rejected('No payment method is stored.')
 }
 
 /** See `PaymentProvider.paymentMethod`: the one that `storedPaymentMethod` charges. */
