@@ -26,10 +26,7 @@ const MIN_PAUSE_MS = 60_000
 export async function runBilling({
   state,
   ...request
-}: BillingTask & { account: OwnAccount; state: BillingState }): Promise<{
-  nextAt: number | undefined
-  failed: boolean
-}> {
+}: BillingTask & { account: OwnAccount; state: BillingState }) {
   const { env, account, organisationId } = request
   const tasks: Record<string, () => Promise<number | undefined | void>> = {
     payments: () => finishPayments(request),
