@@ -46,14 +46,13 @@ interface Change {
 
 /**
  * Changes a subscription, after its due changes. Repeats `change` after a concurrent write.
- * @param change undefined: nothing changes
+ * @param change undefined, or returns it: nothing else changes
  * @returns the subscription after it; undefined when it does not exist
  */
 async function changeSubscription(
   env: Env,
   id: string,
-  change: (read: SandboxSubscription) => Promise<Change | undefined> | Change | undefined = () =>
-    undefined,
+  change?: (read: SandboxSubscription) => Promise<Change | undefined> | Change | undefined,
 ): Promise<SandboxSubscription | undefined> {
   for (let attempt = 0; attempt < MAX_WRITES; attempt++) {
     const read = await database(env)
@@ -63,7 +62,7 @@ async function changeSubscription(
       .get()
     if (!read) return undefined
     const isDue = read.dueAt !== null && read.dueAt.getTime() <= Date.now()
-    const next = isDue ? await dueChange(env, read) : await change(read)
+    const next = isDue ? await dueChange(env, read) : await change?.(read)
     if (!next) return read
     const { set, payment } = next
     const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
