@@ -32,7 +32,7 @@ export const mayAccess = (workspaceIds: WorkspaceIds, workspaceId: string): bool
 /** A filter by workspace: none if the actor may not access it; without it, all that it may access. */
 export const selectedWorkspaces = ({ workspaceIds }: Access, workspaceId: string | undefined) => {
   if (workspaceId === undefined) return workspaceIds
-  return workspaceIds && !workspaceIds.includes(workspaceId) ? [] : [workspaceId]
+  return mayAccess(workspaceIds, workspaceId) ? [workspaceId] : []
 }
 
 /**

@@ -205,9 +205,8 @@ export const reencryptTotpSecrets = reencryption(
   },
 )
 
-async function reencrypt(env: Env, row: { userId: string; stored: string }): Promise<void> {
-  const { userId, stored } = row
-  const text = await decryptTotpSecret(env, row)
+async function reencrypt(env: Env, { userId, stored }: { userId: string; stored: string }) {
+  const text = await decryptTotpSecret(env, { userId, stored })
   const secret = await encrypt(env, { context: contextOf(userId), text })
   await database(env)
     .update(totpSecrets)
