@@ -47,13 +47,11 @@ export async function withClient<T>(env: Env, work: (client: Stripe) => Promise<
   }
 }
 
-type StripeError = InstanceType<typeof Stripe.errors.StripeError>
-
 /**
  * Whether Stripe processed the request and repeating it cannot succeed. A wrong API key and a
  * reused idempotency key are not final: an earlier request may have had an effect.
  */
-function isFinal({ statusCode, rawType }: StripeError): boolean {
+function isFinal({ statusCode, rawType }: Stripe.errors.StripeError): boolean {
   if (rawType === 'idempotency_error') return false
   return statusCode === 400 || statusCode === 402 || statusCode === 404
 }

@@ -42,8 +42,6 @@ const CLOCK_SKEW_MS = 5 * 60_000
 /** A request is repeated with the same payment id for at most this time, ms. */
 const REPEATED_FOR_MS = DAY_MS
 
-type SessionParams = Stripe.Checkout.SessionCreateParams
-
 /** Creates the page, once per payment. */
 export async function startCheckout(
   client: Stripe,
@@ -96,7 +94,7 @@ async function purchaseParams(
   client: Stripe,
   { customer: { currency }, purchase }: CheckoutRequest,
   metadata: Record<string, string>,
-): Promise<SessionParams> {
+): Promise<Stripe.Checkout.SessionCreateParams> {
   const { kind, amount } = purchase
   if (kind === 'plan') {
     const price = await priceOfPlan(client, { plan: purchase.plan, currency, amount })
