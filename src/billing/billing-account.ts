@@ -148,17 +148,16 @@ export async function readBilling(
  * @throws AppError not_found, or validation_error before the first payment
  * @throws PaymentError
  */
-export async function openPortal({
-  baseUrl,
-  ...request
-}: OrganisationRequest & { baseUrl: string }): Promise<string> {
+export async function openPortal(
+  request: OrganisationRequest & { baseUrl: string },
+): Promise<string> {
   const customer = await findCustomer(request)
   if (!customer) {
     throw invalid('Billing details can be changed after the first payment.')
   }
   return customer.provider.portalUrl({
     customerId: customer.customerId,
-    returnUrl: `${billingPage(baseUrl, request.organisationId)}/portal/return`,
+    returnUrl: `${billingPage(request.baseUrl, request.organisationId)}/portal/return`,
   })
 }
 

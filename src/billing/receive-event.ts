@@ -26,16 +26,13 @@ const MAX_UNAVAILABLE = 3
  * Verifies and applies an event. May be repeated.
  * @throws PaymentError `invalid_signature`, or `unavailable`: the event has to be delivered again
  */
-export async function receiveEvent({
-  env,
-  provider,
-  ...request
-}: {
+export async function receiveEvent(delivery: {
   env: Env
   provider: PaymentProvider
   headers: Headers
   body: string
 }) {
+  const { env, provider, ...request } = delivery
   const event = await provider.readEvent(request)
   if (!event) return 'ignored'
   const known = await knownEvents(env, [event.id])

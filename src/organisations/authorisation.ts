@@ -51,11 +51,10 @@ export async function requireUnlimited(request: OrganisationRequest, permission:
  * Requires a member with any role.
  * @throws AppError not_found
  */
-export async function requireMember({
-  env,
-  actor,
-  organisationId,
-}: OrganisationRequest): Promise<Access & { role: Role }> {
+export async function requireMember(
+  request: OrganisationRequest,
+): Promise<Access & { role: Role }> {
+  const { env, actor, organisationId } = request
   if (actor.type === 'api_key') return { role: 'developer', workspaceIds: actor.workspaceIds }
   if (actor.type !== 'user') return { role: 'owner', ...ALL }
   if (actor.membership?.organisationId === organisationId) return actor.membership

@@ -30,23 +30,19 @@ export type OpenInvitation = Awaited<ReturnType<typeof findOpen>>[number]
  * @throws AppError not_found; validation_error at the limit of members and invitations, or for
  *   an invalid list of workspaces
  */
-export async function invite({
-  organisationName,
-  baseUrl,
-  email,
-  role,
-  workspaceIds = null,
-  ...request
-}: OrganisationRequest & {
-  organisationName: string
-  baseUrl: string
-  email: string
-  role: Role
-  /** Null for all. */
-  workspaceIds?: string[] | null
-}): Promise<{ replaced: Role | undefined } | null> {
+export async function invite(
+  request: OrganisationRequest & {
+    organisationName: string
+    baseUrl: string
+    email: string
+    role: Role
+    /** Null for all. */
+    workspaceIds?: string[] | null
+  },
+): Promise<{ replaced: Role | undefined } | null> {
   await requirePermission(request, 'administer')
-  const { env, actor, organisationId } = request
+  const { env, actor, organisationId, organisationName, baseUrl, email, role } = request
+  const { workspaceIds = null } = request
   const db = database(env)
   const address = email.toLowerCase()
   const existingMembers = await db

@@ -44,15 +44,10 @@ export async function findEmailChange(
  * @param sessionId the session that stays
  * @returns the new address; undefined if the link is no longer valid or the address has an account
  */
-export async function changeEmail({
-  env,
-  actor,
-  token,
-  sessionId,
-  baseUrl,
-}: UserRequest & { token: string; sessionId: string; baseUrl: string }): Promise<
-  string | undefined
-> {
+export async function changeEmail(
+  request: UserRequest & { token: string; sessionId: string; baseUrl: string },
+): Promise<string | undefined> {
+  const { env, actor, token, sessionId, baseUrl } = request
   const { userId, email: oldEmail } = actor
   const email = await findEmailChange(env, { userId, token })
   if (email === undefined) return undefined

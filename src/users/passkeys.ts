@@ -65,12 +65,10 @@ const expectedOf = ({ origin, challenge }: Website) => ({
 })
 
 /** The options for `navigator.credentials.create`, as JSON. */
-export async function registrationOptions({
-  env,
-  origin,
-  challenge,
-  user,
-}: Website & { env: Env; user: { id: string; email: string; name: string } }) {
+export async function registrationOptions(
+  request: Website & { env: Env; user: { id: string; email: string; name: string } },
+) {
+  const { env, origin, challenge, user } = request
   const existing = await listPasskeys(env, user.id)
   return {
     challenge,
