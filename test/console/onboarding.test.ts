@@ -43,6 +43,27 @@ describe('onboarding', () => {
     })
   })
 
+  it('chooses the region and creates the organisation with one form, which shows the key once', async () => {
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
+    const invalid = await browser.post(region, { region: 'EU', name: '' })
+    expect(invalid.status).toBe(422)
+    expect((await browser.get(workspace)).path).toBe(region)
+    const pages = await Promise.all(
+      ['EU', 'US'].map((code) => browser.post(region, { region: code, name: 'Shop' })),
+    )
+    const keys = pages.flatMap(({ html }) => SHOWN_KEY.exec(html) ?? [])
+    expect(keys).toHaveLength(1)
+    const client = clientOf(keys[0] ?? '')
+    expect(await (await client.get('/v1/workspaces')).json()).toMatchObject({
+      workspaces: [{ name: 'Shop' }],
+    })
+    const again = await browser.post(region, { region: 'US', name: 'Shop' })
+    expect(again.path).toBe('/console/onboarding/key')
+    expect(again.html).not.toMatch(SHOWN_KEY)
+  })
+
   it('continues at the current step, also in another browser', async () => {
     const first = newBrowser()
     const email = await signUp(first)

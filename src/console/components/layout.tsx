@@ -243,8 +243,7 @@ const STEPS = [
   ['account', 'Account'],
   ['email', 'Email'],
   ['name', 'Organisation'],
-  ['region', 'Region'],
-  ['workspace', 'Workspace'],
+  ['region', 'Region and workspace'],
   ['key', 'API key'],
 ] as const
 

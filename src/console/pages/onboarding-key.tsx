@@ -15,8 +15,11 @@ import { tryOnSnippets } from '../snippets.ts'
 
 export const newKeyPage = (
   c: ConsoleContext,
-  organisationId: string,
-  { key, freeCredits }: { key: string; freeCredits: number },
+  {
+    organisationId,
+    key,
+    freeCredits,
+  }: { organisationId: string; key: string; freeCredits: number },
 ) =>
   guestPage(
     { c, title: 'Your API key', wide: true },

@@ -1,4 +1,4 @@
-// Onboarding: organisation name, billing region, first workspace, first API key. The progress is stored,
+// Onboarding: organisation name, billing region with the first workspace, first API key. The progress is stored,
 // so that a user can continue in another browser. A further organisation has the same steps.
 import { z } from 'zod'
 import { invitationsTo } from '../../organisations/invitations.ts'
@@ -15,13 +15,19 @@ import {
 } from '../../users/onboarding.ts'
 import type { OnboardingRow } from '../../platform/db/auth-schema.ts'
 import { REGIONS, currencyOf } from '../../domain/organisation.ts'
-import { ActionForm, Button, Field, OrganisationNameField, PostForm } from '../components/form.tsx'
+import {
+  ActionForm,
+  Button,
+  NameField,
+  OrganisationNameField,
+  PostForm,
+} from '../components/form.tsx'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { cardPage } from '../components/layout.tsx'
 import { Notice, ButtonLink } from '../components/text.tsx'
 import { name, pageWith, readForm, resultOf } from '../forms.ts'
 import { selectOrganisation, requireSession } from '../middleware/session.ts'
-import { createApp, actorOf, type ConsoleContext } from '../console-context.ts'
+import { actorOf, createApp, createMiddleware, type ConsoleContext } from '../console-context.ts'
 import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
 
 const START = '/console/onboarding'
@@ -40,7 +46,11 @@ const REGION_NAMES = {
 } as const
 
 const Named = z.object({ name })
-const Region = z.object({ region: z.enum(REGIONS, 'Choose a billing region.') })
+const Region = z.object({
+  region: z.enum(REGIONS, 'Choose a billing region.'),
+  /** Of the first workspace. A page of the version before has a form of its own for it. */
+  name: name.optional(),
+})
 
 export const onboarding = createApp()
   .use(requireSession)
@@ -81,26 +91,20 @@ export const onboarding = createApp()
     return c.redirect(START, 303)
   })
 
-  .get('/region', async (c) => (await redirectUnless(c, 'region')) ?? regionPage(c))
+  .use('/region', atStep('region'))
+  .get('/region', (c) => regionPage(c))
   .post('/region', async (c) => {
-    const redirect = await redirectUnless(c, 'region')
-    if (redirect) return redirect
-    const { region } = await readForm(c, Region, regionPage)
+    const { region, name: workspaceName } = await readForm(c, Region, regionPage)
     await chooseRegion({ ...ownerIn(c), regionCode: region })
-    return c.redirect(START, 303)
+    return workspaceName === undefined ? c.redirect(START, 303) : create(c, workspaceName)
   })
 
-  .get('/workspace', async (c) => (await redirectUnless(c, 'workspace')) ?? workspacePage(c))
+  // After a failure between the choice of the region and the creation.
+  .use('/workspace', atStep('workspace'))
+  .get('/workspace', (c) => workspacePage(c))
   .post('/workspace', async (c) => {
-    const progress = await resume(c)
-    // Reloading the key page posts the form again. The key is not shown twice.
-    if (progress?.completedAt) return c.redirect(PATHS.done, 303)
-    if (!progress || stepOf(progress) !== 'workspace') return c.redirect(START, 303)
     const { name: workspaceName } = await readForm(c, Named, workspacePage)
-    const created = await completeOnboarding({ env: c.env, actor: actorOf(c), workspaceName })
-    if (!created) return c.redirect(PATHS.done, 303)
-    selectOrganisation(c, progress.organisationId)
-    return newKeyPage(c, progress.organisationId, created)
+    return create(c, workspaceName)
   })
 
   .get('/key', async (c) => {
@@ -119,10 +123,21 @@ async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
   return beginOnboarding({ ...ownerIn(c), organisationName })
 }
 
-/** Redirects if the step is not the current one. */
-async function redirectUnless(c: ConsoleContext, step: keyof typeof PATHS) {
-  const progress = await resume(c)
-  return progress && stepOf(progress) === step ? null : c.redirect(START, 303)
+/** Redirects unless the step is the current one. The reload of the key page repeats the last step: the key is not shown twice. */
+function atStep(step: keyof typeof PATHS) {
+  return createMiddleware(async (c, next) => {
+    const progress = await resume(c)
+    if (progress && stepOf(progress) === step) return next()
+    return c.redirect(progress?.completedAt ? PATHS.done : START, 303)
+  })
+}
+
+/** Creates the organisation, and shows its first key. */
+async function create(c: ConsoleContext, workspaceName: string) {
+  const created = await completeOnboarding({ env: c.env, actor: actorOf(c), workspaceName })
+  if (!created) return c.redirect(PATHS.done, 303)
+  selectOrganisation(c, created.organisationId)
+  return newKeyPage(c, created)
 }
 
 const newOrganisationPage = (c: ConsoleContext) =>
@@ -176,22 +191,28 @@ const regionPage = (c: ConsoleContext) =>
             note: <strong>{currencyOf(region)}</strong>,
           }))}
         />
-        <Button>Confirm region</Button>
+        <WorkspaceNameField />
+        <Button>Create organisation</Button>
       </PostForm>
     </>,
   )
 
 const workspacePage = (c: ConsoleContext) =>
   cardPage(
-    { c, title: 'First workspace', heading: 'Name your first workspace', step: 'workspace' },
-    <>
-      <p>Workspaces group jobs, for example by shop or environment. You can add more later.</p>
-      <PostForm action={PATHS.workspace}>
-        <Field name="name" label="Workspace name" value="Default" maxlength={100} autofocus />
-        <Button>Create organisation</Button>
-      </PostForm>
-    </>,
+    { c, title: 'First workspace', heading: 'Name your first workspace', step: 'region' },
+    <PostForm action={PATHS.workspace}>
+      <WorkspaceNameField />
+      <Button>Create organisation</Button>
+    </PostForm>,
   )
+
+const WorkspaceNameField = () => (
+  <NameField
+    label="Name of the first workspace"
+    value="Default"
+    hint="Workspaces group jobs, for example by shop or environment. You can add more later."
+  />
+)
 
 /** For a user who left, was removed, or whose invitation is no longer open. */
 const noOrganisationPage = (c: ConsoleContext) =>

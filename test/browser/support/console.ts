@@ -121,7 +121,6 @@ export async function onboardByHand(
   await page.getByRole('button', { name: 'Verify and continue' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('radio', { name: /European Union/ }).check()
-  await page.getByRole('button', { name: 'Confirm region' }).click()
   await createOrganisation(page)
   return email
 }
