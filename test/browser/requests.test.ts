@@ -72,7 +72,7 @@ it('leads from a job to the request that failed and to the help for its error', 
   await page.goto('/console/requests?status=5xx')
   await page.getByRole('heading', { name: 'No matching requests' }).waitFor()
   assert.deepEqual(await findAxeViolations(page), [])
-  await page.getByRole('link', { name: 'Clear the filters' }).click()
+  await page.getByRole('link', { name: 'Clear filters' }).last().click()
   await rows().first().waitFor()
 })
 

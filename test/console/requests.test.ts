@@ -84,7 +84,7 @@ describe('the list', () => {
     expect(rowsOf(await browser.get(`${LOG}?key=${liveKeyId}`))).toEqual([])
     const page = await browser.get(`${LOG}?key=${newId('key')}`)
     expect(rowsOf(page)).toEqual([])
-    expect(page.html).toContain('Clear the filters')
+    expect(page.html).toContain('Clear filters')
   })
 
   it('finds requests by job ID and by request ID in both modes', async () => {

@@ -18,6 +18,7 @@ import {
   detailList,
   Section,
   EmptyState,
+  NoRows,
   ShortId,
   Table,
 } from '../components/section.tsx'
@@ -154,29 +155,23 @@ const requestTable = (requests: RequestWithKey[], showsMode: boolean) => (
   />
 )
 
-function noRequests(c: ConsoleContext, query: Filter, { isPartial }: RequestPage) {
-  if (isPartial) {
-    return (
-      <EmptyState title="No matching requests so far">
-        <p>The log is long. Continue the search with older requests.</p>
-      </EmptyState>
-    )
-  }
-  const isFiltered = Object.values(query).some(Boolean)
-  return (
-    <EmptyState title={isFiltered ? 'No matching requests' : `No ${c.var.mode} requests yet`}>
-      {isFiltered ? (
-        <p>
-          <Link to={PAGE}>Clear the filters</Link>
-        </p>
-      ) : (
-        <p>
-          Send one with the <a href="/docs/quick-start">quick start</a>.
-        </p>
-      )}
+const noRequests = (c: ConsoleContext, query: Filter, { isPartial }: RequestPage) =>
+  isPartial ? (
+    <EmptyState title="No matching requests so far">
+      <p>The log is long. Continue the search with older requests.</p>
     </EmptyState>
+  ) : (
+    <NoRows
+      to={PAGE}
+      query={query}
+      noMatch="No matching requests"
+      none={`No ${c.var.mode} requests yet`}
+    >
+      <p>
+        Send one with the <a href="/docs/quick-start">quick start</a>.
+      </p>
+    </NoRows>
   )
-}
 
 const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
   <>
