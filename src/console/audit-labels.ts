@@ -13,7 +13,6 @@ export const ACTOR_LABELS = {
 } as const
 
 type Details = NonNullable<AuditRow['details']>
-type Value = Details[string] | undefined
 
 /** Fields whose name says too little. Others are shown with their own name. */
 const FIELDS: Record<string, string> = {
@@ -41,7 +40,7 @@ const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: '
 export function detailsOf(details: Details, currency: Currency): [name: string, value: string][] {
   const own = CURRENCIES.find((known) => known === details['currency'])
   // Amounts without a currency are credits, except those of refunds and limits.
-  const text = (field: string, value: Value): string => {
+  const text = (field: string, value: Details[string] | undefined): string => {
     if (value === null || value === undefined || value === '') return 'none'
     if (field === 'known_browser') return value ? 'used before' : 'new'
     if (typeof value === 'boolean') return value ? 'on' : 'off'

@@ -23,8 +23,6 @@ export const ServiceAccount = z
   )
 export type ServiceAccount = z.infer<typeof ServiceAccount>
 
-const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() })
-
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** A token is replaced this long before it expires, so that it stays valid during a call. */
 const EXPIRY_MARGIN_MS = 5 * 60_000
@@ -61,7 +59,7 @@ async function exchange(account: ServiceAccount) {
       url: account.token_uri,
       headers: {},
       form,
-      schema: Token,
+      schema: z.object({ access_token: z.string().min(1), expires_in: z.number().positive() }),
     })
   } catch (error) {
     if (!(error instanceof JobFailure)) throw error

@@ -85,14 +85,12 @@ export const Tabs = ({ label, shown, tabs }: TabsProps) => (
   </div>
 )
 
-/** The place of a column where the container is narrow: before, above at the left or the right, or below. */
-type Place = 'thumb' | 'main' | 'side' | 'sub'
-
 interface TableProps {
   label: string
   columns: string[]
   numeric?: string[]
-  narrow?: Record<string, Place>
+  /** Of a column where the container is narrow: before, above at the left or the right, or below. */
+  narrow?: Record<string, 'thumb' | 'main' | 'side' | 'sub'>
   rows: Child[][]
   /** Instead of a table without rows. */
   empty?: Child

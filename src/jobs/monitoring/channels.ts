@@ -65,12 +65,11 @@ const detailsOf = (env: Env, { alert, status, summary, since }: AlertMessage) =>
   budget: alert.budget,
   service: URL.parse(alertSettingsOf(env).BASE_URL ?? '')?.host ?? 'try-on',
 })
-type Details = ReturnType<typeof detailsOf>
 
 /** The body of a request, by format. */
 const FORMATS: Record<
   AlertSettings['ALERT_FORMAT'],
-  (details: Details, settings: AlertSettings) => object
+  (details: ReturnType<typeof detailsOf>, settings: AlertSettings) => object
 > = {
   json: (details) => details,
   /** https://api.slack.com/messaging/webhooks */

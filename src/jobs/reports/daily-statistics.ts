@@ -34,7 +34,8 @@ async function countDayOf(env: Env, db: Database): Promise<void> {
     await store(env, db, day, rows.slice(at, at + ROWS_PER_STATEMENT))
   }
   await db.insert(jobStatisticsDays).values({ day }).onConflictDoNothing()
-  if (rows.length > 0) log.info('jobs counted', { day: dateOf(day), rows: rows.length })
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+  if (rows.length > 0) log.info('jobs counted', { day: date, rows: rows.length })
 }
 
 /** The latest day first: after the first deployment, older days follow one per run. */
@@ -116,8 +117,6 @@ async function store(env: Env, db: Database, day: number, rows: DayRow[]): Promi
 }
 
 const firstJob = (day: number): string => firstIdSince('job', Math.round(day * DAY_MS))
-
-const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
 /** The statement that deletes an organisation's statistics. */
 export function deleteStatistics(env: Env, organisationId: string) {

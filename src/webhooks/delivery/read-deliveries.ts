@@ -160,10 +160,9 @@ const rangeOf = (organisationId: string, { jobId }: DeliveryFilter, start: PageS
 
 const scannedEvents = (db: Database, range: SQL | undefined, order: SQL, limit: number) =>
   db.select().from(webhookEvents).where(range).orderBy(order).limit(limit).as('scanned')
-type Scanned = ReturnType<typeof scannedEvents>
 
 const conditionsOf = (
-  scanned: Scanned,
+  scanned: ReturnType<typeof scannedEvents>,
   { mode, status, type, endpoint, workspaceIds }: DeliveryFilter,
 ) =>
   and(
