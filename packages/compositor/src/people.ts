@@ -23,7 +23,11 @@ const LOWEST_KNEE = 0.95
  * @param end where the photo ends, as a share of the height; what is below is a copy of its last row
  * @returns a sentence that says why the person cannot wear a garment of the kind; null when they can
  */
-export function unfit({ pose, person }: Perception, kind: Garment['kind'], end = 1): string | null {
+export function unfit(
+  { pose, person }: Perception,
+  kind: Garment['kind'],
+  end = Infinity,
+): string | null {
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
   if (bodyConfidence(pose, end * person.height) < A_BODY)
     return 'No person is visible, or too little of their body.'
@@ -58,7 +62,7 @@ const BODY = ['Shoulder', 'Elbow', 'Wrist', 'Hip'].flatMap((joint) => [
  */
 export function bodyConfidence(pose: Pose, end = Infinity): number {
   const joints = BODY.map((name) => pose[name]).filter(({ y }) => y <= end)
-  return joints.reduce((sum, { score }) => sum + score, 0) / joints.length
+  return joints.reduce((sum, { score }) => sum + score, 0) / Math.max(1, joints.length)
 }
 
 /** A region counts as a person when it has this share of the largest region's area. */

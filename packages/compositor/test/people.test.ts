@@ -47,4 +47,14 @@ describe('unfit', () => {
     expect(unfit(seenWith(210, 210, 218), 'trousers')).toBeNull()
     expect(unfit(seenWith(210, 200, 218), 'trousers')).toMatch(/seated/)
   })
+
+  it('counts no joints below the end of the photo', () => {
+    const seen = seenWith(260, 250)
+    for (const name of ['leftWrist', 'rightWrist', 'leftHip', 'rightHip'] as const) {
+      seen.pose[name].score = name.endsWith('Hip') ? 0.25 : 0
+    }
+    expect(unfit(seen, 'top')).toMatch(/No person/)
+    expect(unfit(seen, 'top', 0.4)).toBeNull()
+    expect(unfit(seen, 'top', 0.1)).toMatch(/No person/)
+  })
 })
