@@ -43,7 +43,7 @@ async function see(photo: Raster, perceiver: Perceiver): Promise<SeenPerson> {
   return { photo, before, seen: await perceiver.perceive(before) }
 }
 
-/** Hips lower than this share of the photo are guesses of those that lie below it. */
+/** Hips lower than this share of the photo are not seen: they lie below it. */
 const END = 0.95
 
 const mayEndAboveHips = ({ pose, person, face }: Perception) =>

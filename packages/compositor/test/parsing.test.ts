@@ -83,7 +83,7 @@ describe('parse', () => {
     expect(at(85, 230)).toBe(LABEL.bottom)
   })
 
-  it('guesses the waist of clothes of one colour without a line at the hips', async () => {
+  it('reports that the waist is guessed in clothes of one colour without a line at the hips', async () => {
     const isGuessed = async (hem: number) => {
       const { picture, perception } = draw((fill) => {
         fill(64, 68, 136, HEIGHT, [120, 60, 60])
