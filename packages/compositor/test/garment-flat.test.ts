@@ -553,7 +553,13 @@ describe('wornUpperOf', () => {
     hip: joint(150 + way * 35, 250),
     knee: joint(150 + way * 35, 350),
   })
-  const wearer = { left: limbs(-1), right: limbs(1), centre: { x: 150, y: 100 }, half: 50 }
+  const wearer = {
+    left: limbs(-1),
+    right: limbs(1),
+    centre: { x: 150, y: 100 },
+    half: 50,
+    torso: 150,
+  }
   /** A shirt with cloth on the upper arms of these sides. */
   const shirtWith = (...ways: number[]) =>
     maskWhere({ width: 300, height: 400 }, (i) => {

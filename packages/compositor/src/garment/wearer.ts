@@ -18,6 +18,8 @@ export interface Wearer {
   /** The middle between the shoulders, and half their distance. */
   centre: Point
   half: number
+  /** From the height of the shoulders to that of the hips. */
+  torso: number
 }
 
 /** The share of the picture that a person covers at least. */
@@ -78,7 +80,7 @@ export function wearerIn({ pose, person }: Perception): Wearer | null {
   }
   const top = person.data.findIndex((value) => value > 0.5) / person.width
   if (top > 1 && top > Math.min(left.shoulder.y, right.shoulder.y) - LEAST_HEAD * half) return null
-  return { left, right, centre, half }
+  return { left, right, centre, half, torso }
 }
 
 const limbsOf = (pose: Pose, side: 'left' | 'right'): Limbs => ({

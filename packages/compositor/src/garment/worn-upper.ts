@@ -32,24 +32,23 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
   const ended = (side: UpperSide) =>
     sleeved ? { ...side, armhole: [] } : { ...side, sleeve: null }
   const [left, right] = [ended(one), ended(other)]
-  const hip = (wearer.left.hip.y + wearer.right.hip.y) / 2
-  const torso = hip - wearer.centre.y
+  const { centre, torso } = wearer
   const corner = (side: UpperSide) => side.side[side.side.length - 1]!
   return {
-    kind: hemY > hip + torso * DRESS_HEM ? 'dress' : 'top',
+    kind: hemY > centre.y + torso * (1 + DRESS_HEM) ? 'dress' : 'top',
     shoulders: shouldersOf(left, right, wearer),
     neckline: necklineOf(mask, left.neck, right.neck),
     left,
     right,
     hem: lowerEdge(mask, corner(left), corner(right), hemY),
-    wearer: { shoulderY: wearer.centre.y, torso },
+    wearer: { shoulderY: centre.y, torso },
   }
 }
 
 /** The median of the cloth's lowest rows under the middle of the torso. */
-function hemOf(mask: Mask, { centre, half, left, right }: Wearer): number | null {
+function hemOf(mask: Mask, { centre, half, torso }: Wearer): number | null {
   const lows: number[] = []
-  const chest = Math.round(centre.y + (left.hip.y + right.hip.y - 2 * centre.y) * 0.25)
+  const chest = Math.round(centre.y + torso / 2)
   for (let off = -0.5; off <= 0.5; off += 0.1) {
     const x = Math.round(centre.x + off * half)
     for (let y = mask.height - 1; y > chest; y--) {

@@ -46,8 +46,9 @@ export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null
     return shape && { mask, shape, hands: null }
   }
   const shape = wornUpperOf(mask, wearer)
-  const hands = shape && handsBefore(parsing, wearer, shape, mask)
-  if (!hands) return shape && { mask, shape, hands }
+  if (!shape) return null
+  const hands = handsBefore(parsing, wearer, shape, mask)
+  if (!hands) return { mask, shape, hands }
   const whole = maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1)
   return { mask: whole, shape: wornUpperOf(whole, wearer) ?? shape, hands }
 }
@@ -56,10 +57,8 @@ const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
   maskWhere(parsing, (i) => labels.includes(parsing.labels[i]!))
 
 /** Whether the picture shows next to nothing below the hips. */
-function endsAtHips(height: number, { centre, left, right }: Wearer): boolean {
-  const hips = (left.hip.y + right.hip.y) / 2
-  return height - hips < HIPS * (hips - centre.y)
-}
+const endsAtHips = (height: number, { centre, torso }: Wearer): boolean =>
+  height < centre.y + torso * (1 + HIPS)
 
 /** Whether the picture cuts the garment off at its lower edge. */
 const reachesEnd = ({ width, height, data }: Mask): boolean =>
