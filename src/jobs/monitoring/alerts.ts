@@ -46,20 +46,17 @@ const isAbove = ({ failed, total }: Share, share: number, least: number) =>
 
 /** An alert on the number of points in the last minutes. */
 function counted(
-  name: string,
-  runbook: string,
-  budget: string | null,
+  alert: Pick<Alert, 'name' | 'runbook' | 'budget'>,
   [atLeast, what, minutes]: [number, string, number],
   condition: string,
   value?: string,
 ): Alert {
+  const { name } = alert
   return {
-    name,
+    ...alert,
     severity: 'warning',
     condition: `${what}: ${atLeast} in ${minutes} minutes`,
     holdMinutes: 0,
-    runbook,
-    budget,
     sums: { [name]: sum(minutes, condition, value) },
     problem: ({ metrics }) => {
       const { [name]: count = 0 } = metrics ?? {}
@@ -151,53 +148,39 @@ export const ALERTS: readonly Alert[] = [
         : null),
   },
   counted(
-    'dead_letters',
-    'dead-letters',
-    'Jobs end well',
+    { name: 'dead_letters', runbook: 'dead-letters', budget: 'Jobs end well' },
     [1, 'messages without a retry left', 10],
     points('message', { outcome: "= 'dead'" }),
   ),
   counted(
-    'circuit_breaker',
-    'circuit-breaker-open',
-    'Jobs end well',
+    { name: 'circuit_breaker', runbook: 'circuit-breaker-open', budget: 'Jobs end well' },
     [1, 'opened circuit breakers', 10],
     points('breaker_opened'),
   ),
   counted(
-    'cron_fails',
-    'cron-or-the-sweep-fails',
-    'Jobs end soon',
+    { name: 'cron_fails', runbook: 'cron-or-the-sweep-fails', budget: 'Jobs end soon' },
     [3, 'failed tasks of cron', 10],
     points('task', { outcome: "= 'failed'" }),
   ),
   counted(
-    'sweep',
-    'the-sweep-finds-many',
-    'Jobs end soon',
+    { name: 'sweep', runbook: 'the-sweep-finds-many', budget: 'Jobs end soon' },
     [100, 'requeued jobs and events', 10],
     points('sweep', { kind: "!= 'reservations'" }),
     'double1',
   ),
   counted(
-    'reservations',
-    'reservations-left-to-the-alarm',
-    'Credits',
+    { name: 'reservations', runbook: 'reservations-left-to-the-alarm', budget: 'Credits' },
     [10, 'reservations left to the alarm', 60],
     points('sweep', { kind: "= 'reservations'" }),
     'double1',
   ),
   counted(
-    'mail',
-    'mail-fails',
-    null,
+    { name: 'mail', runbook: 'mail-fails', budget: null },
     [3, 'mails that were not sent', 60],
     points('mail', { outcome: "= 'failed'" }),
   ),
   counted(
-    'payments',
-    'events-of-payments-fail',
-    null,
+    { name: 'payments', runbook: 'events-of-payments-fail', budget: null },
     [3, 'events of payments that were not accepted', 60],
     points('request', { route: "= 'POST /payments/stripe/events'", statusClass: "!= '2xx'" }),
   ),
