@@ -7,6 +7,7 @@ import { createAuthEndpoint, isAPIError } from 'better-auth/api'
 import { setSessionCookie } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
 import { waitUntil } from 'cloudflare:workers'
+import { drizzle } from 'drizzle-orm/d1'
 import { z } from 'zod'
 import { sendEmail } from '../mail/send.ts'
 import {
@@ -15,8 +16,8 @@ import {
   verificationEmail,
   type EmailContent,
 } from '../mail/templates.tsx'
-import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { logins, RELATED, sessions, users, verifications } from '../platform/db/auth-schema.ts'
+import { connection } from '../platform/db/read-sessions.ts'
 import { newId } from '../platform/ids.ts'
 import { perEnv, settingsOf } from '../platform/settings.ts'
 import { passwordHash } from './password-hash.ts'
@@ -116,7 +117,7 @@ function createAuth(env: Env, baseUrl: string) {
     baseURL: baseUrl,
     secret: authSecretOf(env),
     trustedOrigins: [baseUrl],
-    database: drizzleAdapter(database(env), {
+    database: drizzleAdapter(drizzle(connection(env.DB), { schema: RELATED }), {
       provider: 'sqlite',
       schema: { user: users, session: sessions, account: logins, verification: verifications },
       transaction: false, // D1 has no interactive transactions
@@ -166,6 +167,7 @@ function createAuth(env: Env, baseUrl: string) {
       ipAddress: { ipAddressHeaders: ['cf-connecting-ip'] },
       backgroundTasks: { handler: waitUntil },
       database: {
+        joins: true,
         generateId: ({ model }) => (model === 'user' ? newId('usr') : crypto.randomUUID()),
       },
     },

@@ -13,7 +13,7 @@ import { newEndpoint } from '../support/webhooks.ts'
 import { finished, submit } from '../support/world.ts'
 
 /** Trips that follow each other. */
-const MAX_TRIPS = 5
+const MAX_TRIPS = 4
 const MAX_KB = 40
 /** Ids and times differ in each run. */
 const TOLERANCE_KB = 1
@@ -79,7 +79,7 @@ const DOCUMENTED = new Map<string, Figures>(
   ),
 )
 
-it('every page takes at most 5 trips to D1 and 40 kB, and not more than the documentation says', async () => {
+it('every page takes at most 4 trips to D1 and 40 kB, and not more than the documentation says', async () => {
   const { browser, testKey, organisationId } = await newOwner()
   const { userId } = await newMember(organisationId)
   upstream.on('https://hooks.test/page', () => new Response('thanks'))

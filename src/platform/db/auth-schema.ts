@@ -3,7 +3,7 @@
 import { REGIONS } from '../../domain/organisation.ts'
 import { NOTIFICATIONS } from '../../domain/notification.ts'
 import { ROLES } from '../../domain/role.ts'
-import { sql } from 'drizzle-orm'
+import { relations, sql } from 'drizzle-orm'
 import {
   foreignKey,
   index,
@@ -83,6 +83,20 @@ export const logins = sqliteTable(
   },
   (table) => [index('logins_by_user').on(table.userId)],
 )
+
+/** For better-auth, which reads a session with its user, and a user with their logins, in one trip. */
+export const RELATED = {
+  users,
+  sessions,
+  logins,
+  ofUsers: relations(users, ({ many }) => ({ accounts: many(logins) })),
+  ofSessions: relations(sessions, ({ one }) => ({
+    user: one(users, { fields: [sessions.userId], references: [users.id] }),
+  })),
+  ofLogins: relations(logins, ({ one }) => ({
+    user: one(users, { fields: [logins.userId], references: [users.id] }),
+  })),
+}
 
 export const verifications = sqliteTable(
   'verifications',
