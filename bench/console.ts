@@ -19,7 +19,7 @@ const RECEIVER = 'https://shop.example/hook'
  * @param samples of each page
  */
 export async function measureConsole(
-  { service, database }: Harness,
+  { service, baseline, database }: Harness,
   { jobs, samples }: { jobs: number; samples: number },
 ) {
   const browser = await request.newContext({ baseURL: service })
@@ -50,31 +50,51 @@ export async function measureConsole(
     ':requestId': await idOn(`${home}/requests`, /(?<=requests\/)[\w-]{36}/),
   }
 
-  const pages: Record<string, { p50Ms: number; p95Ms: number }> = {}
-  for (const path of [...ORGANISATION_PAGES, ...USER_PAGES]) {
-    if (NOT_MEASURED.has(path)) continue
-    const start = path.startsWith('/console') ? '' : home
-    const address = start + path.replace(/:\w+/, (parameter) => ids[parameter] ?? parameter)
+  const addresses = [...ORGANISATION_PAGES, ...USER_PAGES]
+    .filter((path) => !NOT_MEASURED.has(path))
+    .map((path) => {
+      const start = path.startsWith('/console') ? '' : home
+      return { path, address: start + path.replace(/:\w+/, (name) => ids[name] ?? name) }
+    })
+  const timeOf = async (address: string): Promise<number> => {
+    const startedAt = performance.now()
+    const page = await browser.get(address)
+    await page.body()
+    if (!page.ok()) throw new Error(`${address} returned ${page.status()}`)
+    return performance.now() - startedAt
+  }
+  const plainTimes: number[] = []
+  const timesOf = async (address: string, requests: number): Promise<number[]> => {
     const times: number[] = []
-    while (times.length < samples) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-      const startedAt = performance.now()
-      const page = await browser.get(address)
-      await page.body()
-      times.push(performance.now() - startedAt)
-      if (!page.ok()) throw new Error(`${address} returned ${page.status()}`)
+    while (times.length < requests) {
+      // A machine that may sleep in the pause answers the next request late, by up to 50 ms.
+      const resumeAt = performance.now() + PAUSE_MS
+      while (performance.now() < resumeAt) plainTimes.push(await timeOf(`${baseline}/plain`))
+      times.push(await timeOf(address))
     }
-    pages[path || '/'] = { p50Ms: percentile(times, 0.5), p95Ms: percentile(times, 0.95) }
+    return times
+  }
+  // The first requests of an isolate compile what all pages share.
+  for (const { address } of addresses) await timesOf(address, Math.ceil(samples / 6))
+  const pages: Record<string, { p50Ms: number; p95Ms: number }> = {}
+  for (const { path, address } of addresses) {
+    pages[path || '/'] = percentilesOf(await timesOf(address, samples))
   }
   await browser.dispose()
   return {
     jobs,
+    plainRoute: percentilesOf(plainTimes),
     pages,
     missed: Object.entries(pages)
       .filter(([, { p95Ms }]) => p95Ms > GOAL_P95_MS)
       .map(([page]) => `server time of ${page}`),
   }
 }
+
+const percentilesOf = (times: number[]) => ({
+  p50Ms: percentile(times, 0.5),
+  p95Ms: percentile(times, 0.95),
+})
 
 /** Submits a job and cancels it. @returns the id of its event */
 async function cancelJob(service: string, key: string): Promise<string> {
