@@ -149,6 +149,19 @@ describe('readFlat', () => {
     expect(alphaAt(cut, 100, 240)).toBe(255)
   })
 
+  it('leaves out a shadow of pale cloth that is wider than one move of the outline', async () => {
+    const cloth = shirt([206, 190, 160])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x, y)
+      if (r !== GROUND[0]) return [r, g, b]
+      const shadow = y > 150 && y < 330 && x < 90 ? 80 * ramp(x, 30, 89) ** 6 : 0
+      return [r - shadow, g - shadow, b - shadow]
+    })
+    const garment = (await readFlat(picture))!
+    for (const x of [60, 70, 80, 88]) expect(alphaAt(garment.picture, x, 250)).toBe(0)
+    expect(alphaAt(garment.picture, 95, 250)).toBe(255)
+  })
+
   it('leaves out the hard shadow of coloured cloth with a texture, but no grey hem of it', async () => {
     const knitted = (below: (x: number, y: number) => Colour) =>
       draw(300, 400, (x, y) => {

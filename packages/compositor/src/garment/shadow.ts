@@ -69,26 +69,50 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
   return rest
 }
 
-/** How far a shadow reaches: usually, and beside cloth of which this share is so unlike the ground. By experiment. */
-const SHADOW_REACH = { usual: 0.03, unlike: 0.3, share: 0.8, most: 0.06 }
+/**
+ * How far the outline moves at a time, as a share of the longer side, and the cost of calling a pixel shadow: usually,
+ * and where this share of the cloth is so unlike the ground that it is not taken for shadow. By experiment.
+ */
+const USUAL = { reach: 0.03, cost: 0.06 }
+const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
+/** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
+const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
 
-function shadowReach(mask: Mask, { distance }: Backdrop): number {
-  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > SHADOW_REACH.unlike)
-  return area(unlike) > SHADOW_REACH.share * area(mask) ? SHADOW_REACH.most : SHADOW_REACH.usual
+function shadowOf(mask: Mask, { distance }: Backdrop): { reach: number; cost: number } {
+  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > UNLIKE.from)
+  const { reach, cost } = area(unlike) > UNLIKE.share * area(mask) ? UNLIKE : USUAL
+  return { reach: reach * Math.max(mask.width, mask.height), cost }
 }
 
 /**
- * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
- * shadows have soft edges, cloth has hard ones.
+ * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
+ * edges, cloth has hard ones. Moves it again where a shadow is as wide as the reach.
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
-  const reach = Math.max(mask.width, mask.height) * shadowReach(mask, ground)
-  const depth = distanceTo(mask, 0)
+  let rest = mask
+  for (let move = 0, isWide = true; isWide && move < WIDE.moves; move++) {
+    const before = rest
+    const depth = distanceTo(before, 0)
+    const { reach, cost } = shadowOf(before, ground)
+    const shadow = { depth, reach, cost: move === 0 ? cost : WIDE.cost }
+    const { data } = (rest = await movedInwards(before, shadow, ground, edges))
+    isWide = data.some((value, i) => value < before.data[i]! && depth[i]! > WIDE.from * reach)
+  }
+  return rest
+}
+
+/** @param shadow how far each pixel is from the outline, how far it moves, and the cost of calling a pixel shadow */
+async function movedInwards(
+  mask: Mask,
+  { depth, reach, cost }: { depth: Float32Array; reach: number; cost: number },
+  ground: Backdrop,
+  edges: Edges,
+): Promise<Mask> {
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
     const shadow =
       ground.darker[i]! > -0.004 && ground.darker[i]! < 0.4 && ground.chroma[i]! < 0.025
-    terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? 0.06 : 50
+    terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? cost : 50
   }
   await pause()
   const bright = cutFromShadow(ground, edges, terminal)
