@@ -162,6 +162,20 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 95, 250)).toBe(255)
   })
 
+  it('reads a garment in a picture with a white frame', async () => {
+    const cloth = shirt([120, 112, 88])
+    const screenshot = draw(373, 571, (x, y) => {
+      if (y < 6 || x > 370 || y > 569) return [255, 255, 255]
+      const colour = colourAt(cloth, x * 0.8, y * 0.7)
+      // The blocks of a JPEG.
+      const noise = (Math.floor(x / 8) * 7 + Math.floor(y / 8) * 13) % 3
+      return colour[0] === GROUND[0] ? [229 - noise, 235 - noise, 236 - noise] : colour
+    })
+    const garment = await readFlat(screenshot)
+    expect(garment?.kind).toBe('top')
+    for (const x of [20, 372]) expect(alphaAt(garment!.picture, x, 250)).toBe(0)
+  })
+
   it('leaves out the hard shadow of coloured cloth with a texture, but no grey hem of it', async () => {
     const knitted = (below: (x: number, y: number) => Colour) =>
       draw(300, 400, (x, y) => {

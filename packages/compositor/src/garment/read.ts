@@ -9,6 +9,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
+import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
@@ -59,6 +60,7 @@ export async function readFlat(
   picture: Raster,
   small = shrink(picture, ANALYSIS_SIDE),
 ): Promise<Garment | null> {
+  withoutFrame(small)
   const lab = toLab(small)
   const cloth = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
   const whole = fillStraps(cloth)
