@@ -176,6 +176,13 @@ describe('readFlat', () => {
     for (const x of [20, 372]) expect(alphaAt(garment!.picture, x, 250)).toBe(0)
   })
 
+  it('tells a hooded top whose hood lies flat from a skirt', async () => {
+    const top = '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290'
+    expect((await readFlat(cutOut([top])))?.kind).toBe('top')
+    const skirt = '150 80, 96 80, 88 120, 52 290, 52 310, 150 310'
+    expect((await readFlat(cutOut([skirt])))?.kind).toBe('skirt')
+  })
+
   it('leaves out the hard shadow of coloured cloth with a texture, but no grey hem of it', async () => {
     const knitted = (below: (x: number, y: number) => Colour) =>
       draw(300, 400, (x, y) => {

@@ -61,6 +61,18 @@ function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
   return share > LEGS.from && share < LEGS.to && gap > height * LEGS.gap
 }
 
+/** The hem between two cuffs: where it begins and how far it curves, in heights, and its least share of a row's width. */
+const CUFFS = { from: 0.7, curve: 0.04, gap: 0.4 }
+
+/** Whether sleeves that lie along the body end below its hem, as those of a hooded top whose hood lies flat. */
+function endsInCuffs({ bounds, gapLeft, gapRight, farLeft, farRight }: BodyRows): boolean {
+  const height = bounds.bottom - bounds.top
+  const first = gapLeft.findIndex((x) => !Number.isNaN(x))
+  const y = first + Math.round(height * CUFFS.curve)
+  const gap = gapRight[y]! - gapLeft[y]!
+  return first > bounds.top + height * CUFFS.from && gap > CUFFS.gap * (farRight[y]! - farLeft[y]!)
+}
+
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 export function startsWithWaist(mask: Mask): boolean {
   const rows = bodyRowsOf(mask)
@@ -70,6 +82,7 @@ export function startsWithWaist(mask: Mask): boolean {
   const rowAt = (share: number) => Math.round(bounds.top + share * height)
   const covered = (share: number) => areaOfRow(mask, rowAt(share))
   const extent = (share: number) => farRight[rowAt(share)]! - farLeft[rowAt(share)]!
+  if (endsInCuffs(rows)) return false
   const crotch = crotchOf(mask, rows)
   if (hasSleeves(rows)) {
     if (!crotch) return false
