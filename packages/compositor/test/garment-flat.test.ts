@@ -9,12 +9,13 @@ import { maskWhere } from '../src/garment/mask.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat } from '../src/garment/read.ts'
-import { wornShapeOf } from '../src/garment/worn.ts'
+import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
-import { wearerIn } from '../src/garment/wearer.ts'
+import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perception } from '../src/perception.ts'
 import { ramp, type Raster } from '../src/raster.ts'
+import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
 
@@ -661,6 +662,51 @@ describe('wornUpperOf', () => {
     const worn = wornShapeOf({ width, height, labels, isWaistGuessed: false }, wearer)
     expect(worn?.mask.data.lastIndexOf(1)).toBeLessThan(270 * width)
     expect(worn?.shape.kind).toBe('top')
+  })
+})
+
+describe('clothes on a person who is seen from the hips down', () => {
+  const size = { width: 300, height: 400 }
+  const pose = poseAt({
+    leftElbow: [230, 20],
+    rightElbow: [70, 20],
+    leftHip: [185, 70],
+    rightHip: [115, 70],
+    leftKnee: [185, 230],
+    rightKnee: [115, 230],
+    leftAnkle: [185, 370],
+    rightAnkle: [115, 370],
+  })
+  /** A shirt, trousers and legs, with what the models know of it. */
+  const parsingFrom = (waist: number) => {
+    const labels = new Uint8Array(size.width * size.height)
+    for (let i = 0; i < labels.length; i++) {
+      const [off, y] = [Math.abs((i % size.width) - 150), Math.floor(i / size.width)]
+      if (off > 70 || (off < 12 && y > 130)) continue
+      labels[i] = y < waist ? LABEL.top : y < 300 ? LABEL.bottom : LABEL.skin
+    }
+    return { ...size, labels, isWaistGuessed: false }
+  }
+  const plane = (share: number) => {
+    const data = new Float32Array(size.width * size.height)
+    return { ...size, data: data.fill(1, 0, data.length * share) }
+  }
+
+  it('are told from trousers without a person by the arms', () => {
+    const perception = { pose, person: plane(0.3), face: null, box: null }
+    expect(isWornOnLegs(perception)).toBe(true)
+    expect(isWornOnLegs({ ...perception, person: plane(0.02) })).toBe(false)
+    const faint = { x: 0, y: 0, score: 0.3 }
+    const armless = { ...pose, leftElbow: faint, rightElbow: faint }
+    expect(isWornOnLegs({ ...perception, pose: armless })).toBe(false)
+  })
+
+  it('are the trousers, when their waist was found', () => {
+    const worn = shapeOnLegs(parsingFrom(60), pose)
+    expect(worn?.shape.kind).toBe('trousers')
+    expect(worn?.mask.data.indexOf(1)).toBe(60 * size.width + 80)
+    expect(Math.floor(worn!.mask.data.lastIndexOf(1) / size.width)).toBe(299)
+    expect(shapeOnLegs(parsingFrom(110), pose)).toBeNull()
   })
 })
 

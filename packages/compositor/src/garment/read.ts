@@ -18,8 +18,8 @@ import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
-import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
-import { wornShapeOf } from './worn.ts'
+import { isWornOnLegs, mayShowWearer, showsLegs, showsWearer, wearerIn } from './wearer.ts'
+import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, sleevesApart } from './seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 
@@ -34,11 +34,12 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   const small = opaque(shrunk)
   const perception = await perceiver.perceive(small, {
     isPossible: mayShowWearer,
-    isWorthwhile: showsWearer,
+    isWorthwhile: (pose) => showsWearer(pose) || showsLegs(pose),
   })
   const wearer = wearerIn(perception)
-  if (!wearer) return readFlat(picture, shrunk)
-  const found = wornShapeOf(await parse(small, perception), wearer)
+  if (!wearer && !isWornOnLegs(perception)) return readFlat(picture, shrunk)
+  const parsing = await parse(small, perception)
+  const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
   if (hands) await paintCloth(picture, small, mask, hands)

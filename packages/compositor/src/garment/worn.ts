@@ -1,10 +1,12 @@
 // Reads a garment photographed on a person: the cloth is what the parsing labels as such, and the
 // landmarks follow from the joints and the cloth's outline.
 import { LABEL, type ParsedClothes } from '../parsing.ts'
+import type { Pose } from '../perception.ts'
+import { lerp } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { handsBefore } from './hands.ts'
 import { withFilled } from './holes.ts'
-import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
+import { area, boundsOf, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { bodyRowsOf } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, withoutTassels } from './lower.ts'
@@ -21,6 +23,8 @@ const LEAST = 0.02
 const LARGEST_ERROR = 0.004
 /** At most so much is visible below the hips where the picture ends there, in lengths of the torso. */
 const HIPS = 0.3
+/** How far below the hips trousers may begin under a shirt, in lengths of the thighs. */
+const UNDER_SHIRT = 0.12
 /** Half the width of a sliver, in pixels of the analysed picture. */
 const SLIVER = 1.2
 
@@ -51,6 +55,21 @@ export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null
   if (!hands) return { mask, shape, hands }
   const whole = maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1)
   return { mask: whole, shape: wornUpperOf(whole, wearer) ?? shape, hands }
+}
+
+/**
+ * The same for what a person wears who is seen from the hips down.
+ * @returns null also when its waist was not found
+ */
+export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
+  const mask = withoutTassels(solid(maskOf(parsing, [LABEL.bottom])))
+  const bounds = boundsOf(mask)
+  if (!bounds || area(mask) < mask.data.length * LEAST) return null
+  const hips = (pose.leftHip.y + pose.rightHip.y) / 2
+  const knees = (pose.leftKnee.y + pose.rightKnee.y) / 2
+  if (bounds.top > lerp(hips, knees, UNDER_SHIRT)) return null
+  const shape = wornLowerOf(mask)
+  return shape && { mask, shape, hands: null }
 }
 
 const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
