@@ -77,6 +77,8 @@ const USUAL = { reach: 0.03, cost: 0.06 }
 const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
 /** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
 const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
+/** Where so much of the cloth is so near to the ground's colour, such as white on white, it does not go on. */
+const LIKE_GROUND = { distance: 0.05, share: 0.45 }
 
 function shadowOf(mask: Mask, { distance }: Backdrop): { reach: number; cost: number } {
   const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > UNLIKE.from)
@@ -84,13 +86,21 @@ function shadowOf(mask: Mask, { distance }: Backdrop): { reach: number; cost: nu
   return { reach: reach * Math.max(mask.width, mask.height), cost }
 }
 
+/** Whether a pixel is grey and no lighter than the ground, like a shadow on it. */
+const looksShaded = ({ darker, chroma }: Backdrop, i: number) =>
+  darker[i]! > -0.004 && darker[i]! < 0.4 && chroma[i]! < 0.025
+
 /**
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
  * edges, cloth has hard ones. Moves it again where a shadow is as wide as the reach.
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+  const isLikeGround = (i: number) =>
+    mask.data[i] === 1 && ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
+  const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
+  const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
   let rest = mask
-  for (let move = 0, isWide = true; isWide && move < WIDE.moves; move++) {
+  for (let move = 0, isWide = true; isWide && move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
@@ -110,9 +120,8 @@ async function movedInwards(
 ): Promise<Mask> {
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
-    const shadow =
-      ground.darker[i]! > -0.004 && ground.darker[i]! < 0.4 && ground.chroma[i]! < 0.025
-    terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? cost : 50
+    const isShadow = depth[i]! < reach && looksShaded(ground, i)
+    terminal[i] = depth[i] === 0 ? -50 : isShadow ? cost : 50
   }
   await pause()
   const bright = cutFromShadow(ground, edges, terminal)
