@@ -1,6 +1,6 @@
 // A `fetch` that returns prepared responses and records the requests.
 import { TryOnClient, type ClientOptions, type Job } from '../src/index.ts'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 
 export const BASE_URL = 'https://try-on.example'
 
@@ -50,6 +50,25 @@ export async function settle<T>(promise: Promise<T>): Promise<T | unknown> {
   return result
 }
 
+/** Settles a promise, which must reject with an error of this class and with these properties. */
+export async function expectError(
+  promise: Promise<unknown>,
+  type: abstract new (...args: never[]) => Error,
+  properties: object,
+): Promise<void> {
+  const error = await settle(promise)
+  expect(error).toBeInstanceOf(type)
+  expect(error).toMatchObject(properties)
+}
+
+/** A signal that is aborted after a second. */
+export function abortedLater(): { signal: AbortSignal; reason: Error } {
+  const controller = new AbortController()
+  const reason = new Error('the user left')
+  setTimeout(() => controller.abort(reason), 1_000)
+  return { signal: controller.signal, reason }
+}
+
 /** A request that never gets a response. */
 export const stalled = ({ signal }: RequestInit): Promise<Response> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
@@ -60,6 +79,9 @@ export const errorResponse = (
   headers: Record<string, string> = {},
 ): Response =>
   Response.json({ error: { code, message: `Message of ${code}.` } }, { status, headers })
+
+export const rateLimited = (retryAfter?: string): Response =>
+  errorResponse(429, 'rate_limit_exceeded', retryAfter ? { 'Retry-After': retryAfter } : {})
 
 export const networkError = (): Error =>
   new TypeError('fetch failed', { cause: new Error('read ECONNRESET') })

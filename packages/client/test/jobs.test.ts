@@ -2,11 +2,14 @@
 import { ApiError, JobError, TimeoutError, type Job } from '../src/index.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  abortedLater,
   errorResponse,
+  expectError,
   fakeService,
   IMAGES,
   jobResponse,
   networkError,
+  rateLimited,
   settle,
   stalled,
   submitted,
@@ -38,13 +41,9 @@ describe('tryOn.run', () => {
 
   it('throws a JobError when the picture of a repeated submission was deleted', async () => {
     const { client } = fakeService([jobResponse({ output_url: null })])
-    const error = await settle(client.tryOn.run(IMAGES, { idempotencyKey: 'order-1' }))
-    expect(error).toBeInstanceOf(JobError)
-    expect(error).toMatchObject({
-      jobId: 'job_1',
-      code: null,
-      message: expect.stringContaining('deleted'),
-    })
+    const message = expect.stringContaining('deleted')
+    const run = client.tryOn.run(IMAGES, { idempotencyKey: 'order-1' })
+    await expectError(run, JobError, { jobId: 'job_1', code: null, message })
   })
 
   it('reports the job at once and each change of its status', async () => {
@@ -69,26 +68,20 @@ describe('tryOn.run', () => {
   ])('throws a JobError for %s %s', async (status, code, message) => {
     const response = jobResponse({ status, error_code: code } as Partial<Job>)
     const { client } = fakeService([response])
-    const error = await settle(client.tryOn.run(IMAGES))
-    expect(error).toBeInstanceOf(JobError)
-    expect(error).toMatchObject({ code, message, jobId: 'job_1', job: { job_id: 'job_1', status } })
+    const job = { job_id: 'job_1', status }
+    await expectError(client.tryOn.run(IMAGES), JobError, { code, message, jobId: 'job_1', job })
   })
 
   it('throws a TimeoutError with the job id', async () => {
     const { client } = fakeService([submitted(), stalled])
-    const error = await settle(client.tryOn.run(IMAGES, { timeoutMs: 40_000 }))
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({
-      jobId: 'job_1',
-      message: 'Job job_1 has not ended within 40000 ms.',
-    })
+    const message = 'Job job_1 has not ended within 40000 ms.'
+    const run = client.tryOn.run(IMAGES, { timeoutMs: 40_000 })
+    await expectError(run, TimeoutError, { jobId: 'job_1', message })
   })
 
   it('throws errors with the id of a job that the service accepted', async () => {
     const { client } = fakeService([submitted(), errorResponse(401, 'api_key_revoked')])
-    const error = await settle(client.tryOn.run(IMAGES))
-    expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({ status: 401, jobId: 'job_1' })
+    await expectError(client.tryOn.run(IMAGES), ApiError, { status: 401, jobId: 'job_1' })
     const rejected = fakeService([errorResponse(402, 'insufficient_credits')])
     expect(await settle(rejected.client.tryOn.run(IMAGES))).toMatchObject({ jobId: null })
   })
@@ -101,20 +94,17 @@ describe('tryOn.run', () => {
 
   it('throws a TimeoutError without a job id when the submission gets no response', async () => {
     const { client } = fakeService([stalled])
-    const error = await settle(client.tryOn.run(IMAGES, { timeoutMs: 2_000 }))
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ jobId: null })
+    const run = client.tryOn.run(IMAGES, { timeoutMs: 2_000 })
+    await expectError(run, TimeoutError, { jobId: null })
   })
 
   it.each([
     ['submission', [stalled]],
     ['wait', [submitted(), stalled]],
   ])('can be aborted during the %s', async (_, steps) => {
-    const controller = new AbortController()
-    const reason = new Error('the user left')
     const { client } = fakeService(steps)
-    setTimeout(() => controller.abort(reason), 1_000)
-    expect(await settle(client.tryOn.run(IMAGES, { signal: controller.signal }))).toBe(reason)
+    const { signal, reason } = abortedLater()
+    expect(await settle(client.tryOn.run(IMAGES, { signal }))).toBe(reason)
   })
 })
 
@@ -130,14 +120,12 @@ describe('jobs.wait', () => {
   })
 
   it('continues after more temporary errors than maxRetries, until the time limit', async () => {
-    const limited = () => errorResponse(429, 'rate_limit_exceeded', { 'Retry-After': '90' })
-    const failures = [limited(), errorResponse(503, 'x'), networkError(), networkError()]
+    const failures = [rateLimited('90'), errorResponse(503, 'x'), networkError(), networkError()]
     const patient = fakeService([...failures, jobResponse()], { maxRetries: 0 })
     expect(await settle(patient.client.jobs.wait('job_1'))).toMatchObject({ status: 'completed' })
-    const { client, requests } = fakeService([networkError(), limited()], { maxRetries: 0 })
-    const error = await settle(client.jobs.wait('job_1', { timeoutMs: 60_000 }))
-    expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ jobId: 'job_1', cause: { status: 429 } })
+    const { client, requests } = fakeService([networkError(), rateLimited('90')], { maxRetries: 0 })
+    const wait = client.jobs.wait('job_1', { timeoutMs: 60_000 })
+    await expectError(wait, TimeoutError, { jobId: 'job_1', cause: { status: 429 } })
     expect(requests).toHaveLength(2)
   })
 
@@ -150,12 +138,9 @@ describe('jobs.wait', () => {
   })
 
   it('throws the reason of the signal during a pause', async () => {
-    const controller = new AbortController()
-    const reason = new Error('the user left')
-    const limited = errorResponse(429, 'rate_limit_exceeded', { 'Retry-After': '30' })
-    const { client } = fakeService([limited])
-    setTimeout(() => controller.abort(reason), 1_000)
-    expect(await settle(client.jobs.wait('job_1', { signal: controller.signal }))).toBe(reason)
+    const { client } = fakeService([rateLimited('30')])
+    const { signal, reason } = abortedLater()
+    expect(await settle(client.jobs.wait('job_1', { signal }))).toBe(reason)
   })
 
   it('throws an error that is not temporary, with the job id', async () => {
@@ -194,14 +179,12 @@ describe('jobs.cancel', () => {
   it('throws when the job was not cancelled by the lost attempt', async () => {
     const processing = jobResponse({ status: 'processing' })
     const { client } = fakeService([networkError(), conflict(), processing])
-    const error = await settle(client.jobs.cancel('job_1'))
-    expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({ code: 'job_not_cancellable' })
+    await expectError(client.jobs.cancel('job_1'), ApiError, { code: 'job_not_cancellable' })
   })
 
   it.each([
     ['no attempt was lost', []],
-    ['the first attempt was rejected', [errorResponse(429, 'rate_limit_exceeded')]],
+    ['the first attempt was rejected', [rateLimited()]],
   ])('throws when %s', async (_, before) => {
     const { client, requests } = fakeService([...before, conflict()])
     expect(await settle(client.jobs.cancel('job_1'))).toMatchObject({ status: 409 })

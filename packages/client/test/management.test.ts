@@ -1,7 +1,7 @@
 // Webhook endpoints, deliveries and usage, with a fake `fetch`.
 import { ApiError, ConnectionError } from '../src/index.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { errorResponse, fakeService, networkError, settle } from './fake-service.ts'
+import { errorResponse, fakeService, networkError, rateLimited, settle } from './fake-service.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -58,8 +58,7 @@ describe('webhookEndpoints', () => {
   })
 
   it('repeats a creation that the rate limit rejected', async () => {
-    const limited = errorResponse(429, 'rate_limit_exceeded', { 'Retry-After': '1' })
-    const { client, requests } = fakeService([limited, created()])
+    const { client, requests } = fakeService([rateLimited('1'), created()])
     const creation = client.webhookEndpoints.create({ url: 'https://shop.example/' })
     expect(await settle(creation)).toMatchObject({ id: 'we_1' })
     expect(requests).toHaveLength(2)
@@ -99,11 +98,7 @@ describe('webhookDeliveries', () => {
 })
 
 it('usage sends the range and the groups', async () => {
-  const { client, requests } = fakeService([
-    Response.json({}),
-    Response.json({}),
-    Response.json({}),
-  ])
+  const { client, requests } = fakeService([1, 2, 3].map(() => Response.json({})))
   await client.usage.get()
   await client.usage.get({ from: '2026-11-01', to: '2026-11-20' })
   await client.usage.get({ groupBy: 'api_key' })
