@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { jpegFile, jpegScan, jpegSegment } from '../samples/jpeg.ts'
-import { concat } from '../samples/png.ts'
 import { inspectJpeg, MAX_JPEG_SCANS, MAX_JPEG_SEGMENTS } from '../src/jpeg.ts'
 
 const size = { width: 64, height: 48 }
@@ -60,27 +59,19 @@ describe('inspectJpeg rejects a JPEG that', () => {
     expect(inspectJpeg(file(100_000))).toEqual({ corrupt: 'more than 1000 JPEG segments' })
   })
 
-  it('has two frames, or a scan before the frame', () => {
-    const frame = jpegSegment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
-    expect(inspectJpeg(jpegFile({ ...size, extra: [frame] }))).toHaveProperty('corrupt')
-    const early = jpegFile({ ...size, extra: [jpegScan([1], [0, 63])] })
-    expect(inspectJpeg(early)).toHaveProperty('corrupt')
-  })
-
-  it('has no area, even though a DNL segment could define it later', () => {
-    expect(inspectJpeg(jpegFile({ ...size, height: 0 }))).toHaveProperty('corrupt')
-    expect(inspectJpeg(jpegFile({ ...size, width: 0 }))).toHaveProperty('corrupt')
-  })
-
-  it('starts a second image, or has a segment shorter than its length field', () => {
-    const second = Uint8Array.of(0xff, 0xd8)
-    expect(inspectJpeg(jpegFile({ ...size, extra: [second] }))).toHaveProperty('corrupt')
-    const short = Uint8Array.of(0xff, 0xfe, 0, 1)
-    expect(inspectJpeg(jpegFile({ ...size, extra: [short] }))).toHaveProperty('corrupt')
+  it.each([
+    ['has two frames', { extra: [jpegSegment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])] }],
+    ['has a scan before the frame', { extra: [jpegScan([1], [0, 63])] }],
+    ['has no height, even though a DNL segment could define it later', { height: 0 }],
+    ['has no width', { width: 0 }],
+    ['starts a second image', { extra: [Uint8Array.of(0xff, 0xd8)] }],
+    ['has a segment shorter than its length field', { extra: [Uint8Array.of(0xff, 0xfe, 0, 1)] }],
+  ])('%s', (_, change) => {
+    expect(inspectJpeg(jpegFile({ ...size, ...change }))).toHaveProperty('corrupt')
   })
 
   it('is truncated to a few bytes', () => {
-    const file = concat([jpegFile(size)])
+    const file = jpegFile(size)
     for (let length = 0; length < 80; length++) {
       expect(inspectJpeg(file.subarray(0, length))).toHaveProperty('corrupt')
     }

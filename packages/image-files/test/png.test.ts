@@ -20,25 +20,21 @@ describe('inspectPng', () => {
     expect(await withByte(28, 1)).toMatchObject({ interlaced: true })
   })
 
-  it('rejects images without area', async () => {
-    expect(inspectPng(await file({ width: 0 }))).toHaveProperty('corrupt')
-    expect(inspectPng(await file({ height: 0 }))).toHaveProperty('corrupt')
+  it.each([
+    { width: 0 },
+    { height: 0 },
+    { colourType: 0, depth: 3 },
+    { colourType: 1, depth: 8 },
+    { colourType: 2, depth: 4 },
+    { colourType: 3, depth: 16 },
+    { colourType: 4, depth: 1 },
+    { colourType: 6, depth: 0 },
+    { colourType: 7, depth: 8 },
+  ])('rejects an image without area and an unknown kind of pixels: %o', async (change) => {
+    expect(inspectPng(await file(change))).toHaveProperty('corrupt')
   })
 
-  it('rejects values that are not in the specification', async () => {
-    for (const [colourType, depth] of [
-      [0, 3],
-      [1, 8],
-      [2, 4],
-      [3, 16],
-      [4, 1],
-      [6, 0],
-      [7, 8],
-    ]) {
-      expect(inspectPng(await file({ colourType: colourType!, depth: depth! }))).toHaveProperty(
-        'corrupt',
-      )
-    }
+  it('rejects methods that are not in the specification', async () => {
     for (const at of [26, 27]) expect(await withByte(at, 1)).toHaveProperty('corrupt')
     expect(await withByte(28, 2)).toHaveProperty('corrupt')
   })
