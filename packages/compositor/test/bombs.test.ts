@@ -2,22 +2,26 @@
 // before a decoder runs, except where only the decoder can notice: its memory is limited.
 import { describe, expect, it, vi } from 'vitest'
 import { createCodecs } from '../src/codecs.ts'
-import { load, UnusableImage } from '../src/load.ts'
+import { load } from '../src/load.ts'
 import { workerModules } from '../src/worker-modules.ts'
-import { jpegFile, jpegScan, jpegSegment } from '@try-on/image-files/samples'
-import { pngChunk, concat, pngFile } from '@try-on/image-files/samples'
 import {
   ALPHA,
   ANIMATION,
   canvasChunk,
+  concat,
   frameChunk,
+  jpegFile,
+  jpegScan,
+  jpegSegment,
   losslessChunk,
   losslessWithCodeSets,
   lossyHeaderChunk,
+  pngChunk,
+  pngFile,
   riffChunk,
   webpFile,
 } from '@try-on/image-files/samples'
-import { toFile } from './files.ts'
+import { codeOf, toFile } from './files.ts'
 
 /** The size of the picture or the error, and whether a decoder ran. */
 async function outcome(bytes: Uint8Array) {
@@ -25,8 +29,7 @@ async function outcome(bytes: Uint8Array) {
   const decode = vi.spyOn(codecs, 'decode')
   const result = await load(codecs, toFile(bytes), 'model', 64).then(
     ({ width, height }) => `${width} × ${height}`,
-    (error: unknown) =>
-      error instanceof UnusableImage ? `${error.role}_image_${error.problem}` : error,
+    codeOf,
   )
   return { result, decoded: decode.mock.calls.length > 0 }
 }

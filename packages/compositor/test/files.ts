@@ -1,6 +1,13 @@
 // Image files for the compositor's tests: drawn, encoded and rotated.
 import { detectFormat, type ImageFormat } from '@try-on/image-files'
-import { createCodecs, createPerceiver, encodeJpeg, type Tools } from '../src/index.ts'
+import {
+  CompositionError,
+  createCodecs,
+  createPerceiver,
+  encodeJpeg,
+  UnusableImage,
+  type Tools,
+} from '../src/index.ts'
 import { perceptionModules, workerModules } from '../src/worker-modules.ts'
 import type { ImageFile } from '../src/load.ts'
 import {
@@ -35,6 +42,13 @@ export const png = async (picture: Rgba) => toFile(await encodePng(picture))
 export const jpeg = async (picture: Rgba) => toFile(await encodeJpeg(picture, 92))
 
 export const decode = ({ bytes, format }: ImageFile) => codecs.decode(bytes, format, 9999)
+
+/** The code of an image error or of a refusal. Throws any other error, so that its test fails. */
+export function codeOf(error: unknown): string {
+  if (error instanceof UnusableImage) return `${error.role}_image_${error.problem}`
+  if (error instanceof CompositionError) return error.code
+  throw error
+}
 
 /** The same JPEG as a kind that only the library decodes: with an empty table for arithmetic coding. */
 export const forLibrary = (file: Uint8Array): Uint8Array<ArrayBuffer> =>

@@ -8,6 +8,7 @@ import { decodeJpeg } from '../src/jpeg/decode.ts'
 import { huffmanCodes } from '../src/jpeg/huffman-codes.ts'
 import { shrink } from '../src/raster.ts'
 import { codecs, figure, forLibrary } from './files.ts'
+import { differences, noise, plain } from './pixels.ts'
 
 const samples = import.meta.glob<string>(['../../../samples/*.jpg', './progressive.jpg'], {
   query: '?inline',
@@ -22,31 +23,6 @@ const progressive = bytesOf('./progressive.jpg')
 
 /** Decodes with the library. */
 const decodeByLibrary = (file: Uint8Array) => codecs.decode(forLibrary(file), 'jpeg', 9999)
-
-/** The mean and the largest difference of red, green and blue. */
-function differences(one: Rgba, other: Rgba) {
-  expect([one.width, one.height]).toEqual([other.width, other.height])
-  let [sum, most] = [0, 0]
-  for (let i = 0; i < one.data.length; i++) {
-    const difference = Math.abs(one.data[i]! - other.data[i]!)
-    sum += difference
-    most = Math.max(most, difference)
-  }
-  return { mean: sum / ((one.data.length * 3) / 4), most }
-}
-
-function plain(width: number, height: number, colour: readonly number[]): Rgba {
-  const data = Uint8ClampedArray.from({ length: width * height * 4 }, (_, i) => colour[i % 4]!)
-  return { width, height, data }
-}
-
-function noise(width: number, height: number): Rgba {
-  const random = createRandom(3)
-  const data = Uint8ClampedArray.from({ length: width * height * 4 }, (_, i) =>
-    i % 4 === 3 ? 255 : random() * 256,
-  )
-  return { width, height, data }
-}
 
 describe('encodeJpeg', () => {
   it('keeps colours', async () => {
@@ -144,22 +120,15 @@ describe('decodeJpeg', () => {
       { length: 103 },
       (_, i) => [0, 0xff, 0xd0 + (((i - 2) / 3) % 8)][i % 3]!,
     )
-    const size = { width: 52, height: 38 }
-    const file = jpegFile({
-      ...size,
-      extra: [jpegSegment(0xdd, [0, 1])],
-      scans: [jpegScan([1], [0, 63], restarts)],
-    })
-    const picture = (await decodeJpeg(file, 9999))!
-    expect(differences(picture, await decodeByLibrary(file)).most).toBe(0)
+    const grey = () => {
+      const scans = [jpegScan([1], [0, 63], restarts)]
+      return jpegFile({ width: 52, height: 38, extra: [jpegSegment(0xdd, [0, 1])], scans })
+    }
+    const picture = (await decodeJpeg(grey(), 9999))!
+    expect(differences(picture, await decodeByLibrary(grey())).most).toBe(0)
     // The second marker has the wrong number.
     restarts[5] = 0xd3
-    const wrong = jpegFile({
-      ...size,
-      extra: [jpegSegment(0xdd, [0, 1])],
-      scans: [jpegScan([1], [0, 63], restarts)],
-    })
-    expect(await decodeJpeg(wrong, 9999)).toBeNull()
+    expect(await decodeJpeg(grey(), 9999)).toBeNull()
   })
 
   it('leaves other kinds to the library', async () => {
@@ -176,12 +145,8 @@ describe('decodeJpeg', () => {
     ]) {
       expect(await decodeJpeg(file, 64)).toBeNull()
     }
-    expect(
-      await decodeJpeg(
-        jpegFile({ ...size, scans: [jpegScan([1], [0, 63], new Uint8Array(16))] }),
-        64,
-      ),
-    ).not.toBeNull()
+    const usual = jpegFile({ ...size, scans: [jpegScan([1], [0, 63], new Uint8Array(16))] })
+    expect(await decodeJpeg(usual, 64)).not.toBeNull()
   })
 
   it.each([

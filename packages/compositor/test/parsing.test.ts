@@ -5,6 +5,7 @@ import { bodyOf } from '../src/parsing/body.ts'
 import { frameOf } from '../src/parsing/frame.ts'
 import { skinSeeds } from '../src/parsing/seeds.ts'
 import { createPlane } from '../src/plane.ts'
+import { eachPixel, plain } from './pixels.ts'
 import { poseAt } from './pose.ts'
 
 const [WIDTH, HEIGHT] = [200, 300]
@@ -34,17 +35,13 @@ type Fill = (left: number, top: number, right: number, bottom: number, colour: C
 
 /** A person with head and neck, and what `dress` adds; the mask is in doubt where `isMissed`. */
 function draw(dress: (fill: Fill) => void, isMissed = (_x: number, _y: number) => false) {
-  const picture = { width: WIDTH, height: HEIGHT, data: new Uint8ClampedArray(WIDTH * HEIGHT * 4) }
+  const picture = plain(WIDTH, HEIGHT, [214, 216, 218, 255])
   const person = createPlane(WIDTH, HEIGHT)
-  for (let i = 0; i < WIDTH * HEIGHT; i++) picture.data.set([214, 216, 218, 255], i * 4)
-  const fill: Fill = (left, top, right, bottom, colour) => {
-    for (let y = top; y < bottom; y++) {
-      for (let x = left; x < right; x++) {
-        picture.data.set(colour, (y * WIDTH + x) * 4)
-        person.data[y * WIDTH + x] = isMissed(x, y) ? 0.3 : 1
-      }
-    }
-  }
+  const fill: Fill = (left, top, right, bottom, colour) =>
+    eachPixel(WIDTH, [left, top, right, bottom], (at, x, y) => {
+      picture.data.set(colour, at * 4)
+      person.data[at] = isMissed(x, y) ? 0.3 : 1
+    })
   fill(84, 10, 116, 54, SKIN)
   fill(92, 54, 108, 70, SKIN)
   dress(fill)
@@ -133,6 +130,7 @@ describe('parse', () => {
     expect([at(100, 120), at(50, 200), at(54, 90)]).toEqual([LABEL.top, LABEL.skin, LABEL.skin])
     for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
   })
+
   it('finds the forearm of a pale sleeve that the mask misses before a pale wall', async () => {
     const pale: Colour = [222, 223, 225]
     const at = await labelsOf(

@@ -5,6 +5,7 @@ import { bodyConfidence, countPeople } from '../src/people.ts'
 import type { Plane } from '../src/plane.ts'
 import { armOf, type Body, type FigureOptions, type Rgba } from '../samples/index.ts'
 import { figure, tools } from './files.ts'
+import { eachPixel, pixel, plain } from './pixels.ts'
 
 const SIZE = { width: 240, height: 360 }
 
@@ -97,7 +98,7 @@ describe('perceive', () => {
     [700, 1],
     [40, 30],
   ])('accepts a black picture of %d × %d pixels', async (width, height) => {
-    const { pose, person, face } = await perceive(plain(width, height))
+    const { pose, person, face } = await perceive(plain(width, height, BLACK))
     expect([person.width, person.height]).toEqual([width, height])
     expect(person.data.every((value) => value >= 0 && value <= 1)).toBe(true)
     expect(Object.values(pose).every(({ x, y }) => Number.isFinite(x + y))).toBe(true)
@@ -105,8 +106,7 @@ describe('perceive', () => {
   })
 
   it('counts people who stand apart', async () => {
-    const one = figure({ width: 200, height: 300 })
-    const { person } = await perceive(sideBySide(one, one))
+    const { person } = await perceive(twice(figure({ width: 200, height: 300 })))
     expect(countPeople(person)).toBe(2)
   })
 
@@ -167,35 +167,24 @@ function overlap(person: Plane, mask: boolean[]): number {
   return both / either
 }
 
-const plain = (width: number, height: number): Rgba => ({
-  width,
-  height,
-  data: Uint8ClampedArray.from({ length: width * height * 4 }, (_, i) => (i % 4 === 3 ? 255 : 0)),
-})
+const BLACK = [0, 0, 0, 255]
 
 function landscape(): Rgba {
-  const picture = plain(480, 320)
-  for (let y = 0; y < 320; y++) {
-    for (let x = 0; x < 480; x++) {
-      const hills = 170 + 25 * Math.sin(x / 60) + 9 * Math.sin(x / 17)
-      const leaf = 12 * Math.sin(x * 1.7) * Math.sin(y * 1.3)
-      const colour = y < hills ? [120 + y / 3, 160 + y / 4, 225] : [70 + leaf, 115 + leaf, 50]
-      picture.data.set(colour, (y * 480 + x) * 4)
-    }
-  }
+  const picture = plain(480, 320, BLACK)
+  eachPixel(480, [0, 0, 480, 320], (at, x, y) => {
+    const hills = 170 + 25 * Math.sin(x / 60) + 9 * Math.sin(x / 17)
+    const leaf = 12 * Math.sin(x * 1.7) * Math.sin(y * 1.3)
+    const colour = y < hills ? [120 + y / 3, 160 + y / 4, 225] : [70 + leaf, 115 + leaf, 50]
+    picture.data.set(colour, at * 4)
+  })
   return picture
 }
 
-function sideBySide(one: Rgba, other: Rgba): Rgba {
-  const picture = plain(one.width + other.width, one.height)
-  for (let y = 0; y < one.height; y++) {
-    for (const [from, left] of [
-      [one, 0],
-      [other, one.width],
-    ] as const) {
-      const row = from.data.subarray(y * from.width * 4, (y + 1) * from.width * 4)
-      picture.data.set(row, (y * picture.width + left) * 4)
-    }
-  }
+/** The picture and, to its right, the same picture. */
+function twice(one: Rgba): Rgba {
+  const picture = plain(2 * one.width, one.height, BLACK)
+  eachPixel(picture.width, [0, 0, picture.width, one.height], (at, x, y) =>
+    picture.data.set(pixel(one, x % one.width, y), at * 4),
+  )
   return picture
 }

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Raster } from '../src/raster.ts'
 import { roundCorner } from '../src/round-shoulders.ts'
+import { eachPixel, plain } from './pixels.ts'
 
 /** A layer that is opaque in a rectangle. */
 function layerOf(left: number, top: number, right: number, bottom: number): Raster {
-  const layer = { width: 100, height: 80, data: new Uint8ClampedArray(100 * 80 * 4) }
-  for (let y = top; y < bottom; y++) {
-    for (let x = left; x < right; x++) layer.data[(y * 100 + x) * 4 + 3] = 255
-  }
+  const layer = plain(100, 80, [0, 0, 0, 0])
+  eachPixel(100, [left, top, right, bottom], (at) => layer.data.set([0, 0, 0, 255], at * 4))
   return layer
 }
 

@@ -4,53 +4,48 @@ import { createPlane, type Plane } from '../src/plane.ts'
 import type { Raster } from '../src/raster.ts'
 import { BECOMES, groundIn, planUncovering, uncover } from '../src/uncover.ts'
 import { withoutStrays } from '../src/uncover/strays.ts'
+import { eachPixel, pixel, plain, type Box } from './pixels.ts'
 import { poseAt } from './pose.ts'
 
-type Colour = readonly [number, number, number]
-const SKIN: Colour = [224, 176, 148]
-const RED: Colour = [190, 20, 30]
-const BLUE: Colour = [40, 50, 120]
+const SKIN = [224, 176, 148]
+const RED = [190, 20, 30]
+const BLUE = [40, 50, 120]
 const WIDTH = 200
 const HEIGHT = 300
 
+interface Person {
+  parsing: Parsing
+  photo: Raster
+}
+
 /** A person from the front who wears a red top with loose long sleeves and blue trousers. */
-function drawPerson(hands: boolean) {
+function drawPerson(hands: boolean): Person {
   const parsing: Parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
-  const photo: Raster = {
-    width: WIDTH,
-    height: HEIGHT,
-    data: new Uint8ClampedArray(WIDTH * HEIGHT * 4),
-  }
-  for (let y = 0, at = 0; y < HEIGHT; y++) {
-    for (let x = 0; x < WIDTH; x++, at++) photo.data.set([200, 205, 200 + y / 10, 255], at * 4)
-  }
-  const fill = (
-    left: number,
-    top: number,
-    right: number,
-    bottom: number,
-    label: number,
-    colour: Colour,
-  ) => {
-    for (let y = top; y < bottom; y++) {
-      for (let x = left; x < right; x++) {
-        parsing.labels[y * WIDTH + x] = label
-        photo.data.set(colour, (y * WIDTH + x) * 4)
-      }
-    }
-  }
-  fill(85, 10, 115, 50, LABEL.face, hands ? SKIN : RED)
-  if (!hands) fill(85, 10, 115, 50, LABEL.hair, [30, 20, 10])
-  else fill(88, 50, 112, 70, LABEL.skin, SKIN)
-  fill(65, 70, 135, 190, LABEL.top, RED)
+  const photo = plain(WIDTH, HEIGHT, [200, 205, 200, 255])
+  eachPixel(WIDTH, [0, 0, WIDTH, HEIGHT], (at, _, y) => {
+    photo.data[at * 4 + 2] = 200 + y / 10
+  })
+  const person = { parsing, photo }
+  fill(person, [85, 10, 115, 50], LABEL.face, hands ? SKIN : RED)
+  if (!hands) fill(person, [85, 10, 115, 50], LABEL.hair, [30, 20, 10])
+  else fill(person, [88, 50, 112, 70], LABEL.skin, SKIN)
+  fill(person, [65, 70, 135, 190], LABEL.top, RED)
   for (const left of [36, 140]) {
-    fill(left, 72, left + 24, 170, LABEL.top, RED)
-    fill(Math.min(left + 24, 65), 72, Math.max(left, 65), 90, LABEL.top, RED)
-    if (hands) fill(left + 5, 170, left + 19, 195, LABEL.skin, SKIN)
+    fill(person, [left, 72, left + 24, 170], LABEL.top, RED)
+    fill(person, [Math.min(left + 24, 65), 72, Math.max(left, 65), 90], LABEL.top, RED)
+    if (hands) fill(person, [left + 5, 170, left + 19, 195], LABEL.skin, SKIN)
   }
-  fill(135, 72, 140, 90, LABEL.top, RED)
-  fill(68, 190, 132, 300, LABEL.bottom, BLUE)
-  return { parsing, photo }
+  fill(person, [135, 72, 140, 90], LABEL.top, RED)
+  fill(person, [68, 190, 132, 300], LABEL.bottom, BLUE)
+  return person
+}
+
+/** Gives a rectangle a label and a colour. */
+function fill({ parsing, photo }: Person, box: Box, label: number, colour: readonly number[]) {
+  eachPixel(WIDTH, box, (at) => {
+    parsing.labels[at] = label
+    photo.data.set(colour, at * 4)
+  })
 }
 
 const poseOf = () =>
@@ -78,16 +73,20 @@ function vest(): Plane {
   return covered
 }
 
-const pixel = ({ data }: Raster, x: number, y: number) => [
-  ...data.subarray((y * WIDTH + x) * 4, (y * WIDTH + x) * 4 + 3),
-]
+const planTop = (parsing: Parsing, covered = vest(), reach?: readonly [number, number]) =>
+  planUncovering(parsing, poseOf(), covered, 'top', reach)
+
+/** Changes the photo. @returns whether skin is visible */
+const uncoverTop = async ({ parsing, photo }: Person, covered = vest()): Promise<boolean> =>
+  uncover(photo, await planTop(parsing, covered), parsing, poseOf())
+
 const gap = (a: readonly number[], b: readonly number[]) =>
   Math.hypot(a[0]! - b[0]!, a[1]! - b[1]!, a[2]! - b[2]!)
 
 describe('uncover', () => {
   it('shows arms and ground where the sleeves were', async () => {
     const { parsing, photo } = drawPerson(true)
-    const plan = await planUncovering(parsing, poseOf(), vest(), 'top')
+    const plan = await planTop(parsing)
     expect(plan.becomes[130 * WIDTH + 50]).toBe(BECOMES.skin)
     expect(plan.becomes[165 * WIDTH + 37]).toBe(BECOMES.ground)
     expect(await uncover(photo, plan, parsing, poseOf())).toBe(true)
@@ -98,8 +97,7 @@ describe('uncover', () => {
 
   it('names ground that is painted and ground that stays', async () => {
     const { parsing } = drawPerson(true)
-    const plan = await planUncovering(parsing, poseOf(), vest(), 'top')
-    const isGround = groundIn(plan, parsing.labels)
+    const isGround = groundIn(await planTop(parsing), parsing.labels)
     const [painted, stays, skin, garment] = [
       165 * WIDTH + 37,
       5,
@@ -115,7 +113,7 @@ describe('uncover', () => {
     const covered = vest()
     for (let y = 76; y < 165; y++) covered.data.fill(1, y * WIDTH + 40, y * WIDTH + 66)
     const becomes = async (reach: readonly [number, number]) => {
-      const plan = await planUncovering(parsing, poseOf(), covered, 'top', reach)
+      const plan = await planTop(parsing, covered, reach)
       return [120, 180].map((y) => plan.becomes[y * WIDTH + 38])
     }
     expect(await becomes([0.9, 0])).toEqual([BECOMES.ground, BECOMES.keep])
@@ -127,36 +125,30 @@ describe('uncover', () => {
     const covered = vest()
     for (let y = 76; y < 165; y++) covered.data.fill(1, y * WIDTH + 45, y * WIDTH + 66)
     const becomes = async (reach: readonly [number, number]) =>
-      (await planUncovering(parsing, poseOf(), covered, 'top', reach)).becomes[130 * WIDTH + 42]
+      (await planTop(parsing, covered, reach)).becomes[130 * WIDTH + 42]
     expect(await becomes([0, 0])).toBe(BECOMES.skin)
     expect(await becomes([0.9, 0])).toBe(BECOMES.ground)
   })
 
   it('leaves no old cloth beside the new garment', async () => {
-    const { parsing, photo } = drawPerson(true)
+    const person = drawPerson(true)
     const covered = vest()
-    await uncover(photo, await planUncovering(parsing, poseOf(), covered, 'top'), parsing, poseOf())
+    await uncoverTop(person, covered)
     let left = 0
     for (let at = 0; at < WIDTH * HEIGHT; at++) {
-      const [red, green] = [photo.data[at * 4]!, photo.data[at * 4 + 1]!]
+      const [red, green] = [person.photo.data[at * 4]!, person.photo.data[at * 4 + 1]!]
       if (!covered.data[at] && red - green > 110) left++
     }
     expect(left).toBe(0)
   })
 
   it('continues trousers upwards above the gap between their legs', async () => {
-    const { parsing, photo } = drawPerson(true)
-    const ground = pixel(photo, 10, 250)
-    for (let y = 200; y < HEIGHT; y++) {
-      for (let x = 94; x < 106; x++) {
-        parsing.labels[y * WIDTH + x] = LABEL.ground
-        photo.data.set(ground, (y * WIDTH + x) * 4)
-      }
-    }
+    const person = drawPerson(true)
+    fill(person, [94, 200, 106, HEIGHT], LABEL.ground, pixel(person.photo, 10, 250))
     const covered = vest()
     covered.data.fill(0, 160 * WIDTH)
-    await uncover(photo, await planUncovering(parsing, poseOf(), covered, 'top'), parsing, poseOf())
-    for (const x of [90, 100, 110]) expect(gap(pixel(photo, x, 188), BLUE)).toBeLessThan(20)
+    await uncoverTop(person, covered)
+    for (const x of [90, 100, 110]) expect(gap(pixel(person.photo, x, 188), BLUE)).toBeLessThan(20)
   })
 
   it('shows the ground beside legs of trousers that are narrower than their hips', async () => {
@@ -177,21 +169,16 @@ describe('uncover', () => {
     parsing.labels = parsing.labels.map((label) => (label === LABEL.bottom ? LABEL.top : label))
     const covered = vest()
     for (let y = 178; y < 195; y++) covered.data.fill(0, y * WIDTH + 66, y * WIDTH + 74)
-    const plan = await planUncovering(parsing, poseOf(), covered, 'top')
-    expect(plan.becomes[188 * WIDTH + 70]).toBe(BECOMES.keep)
+    const { becomes } = await planTop(parsing, covered)
+    expect(becomes[188 * WIDTH + 70]).toBe(BECOMES.keep)
   })
 
   it('changes nothing far from the clothing, and the same in every run', async () => {
     const before = drawPerson(true).photo
     const draw = async () => {
-      const { parsing, photo } = drawPerson(true)
-      await uncover(
-        photo,
-        await planUncovering(parsing, poseOf(), vest(), 'top'),
-        parsing,
-        poseOf(),
-      )
-      return photo
+      const person = drawPerson(true)
+      await uncoverTop(person)
+      return person.photo
     }
     const runs = [await draw(), await draw()]
     expect(runs[0]!.data).toEqual(runs[1]!.data)
@@ -206,17 +193,10 @@ describe('uncover', () => {
   })
 
   it('reports that no skin is visible and leaves the photo as it was', async () => {
-    const { parsing, photo } = drawPerson(false)
-    const before = photo.data.slice()
-    expect(
-      await uncover(
-        photo,
-        await planUncovering(parsing, poseOf(), vest(), 'top'),
-        parsing,
-        poseOf(),
-      ),
-    ).toBe(false)
-    expect(photo.data).toEqual(before)
+    const person = drawPerson(false)
+    const before = person.photo.data.slice()
+    expect(await uncoverTop(person)).toBe(false)
+    expect(person.photo.data).toEqual(before)
   })
 
   it('endures pictures without a person', async () => {
@@ -226,7 +206,7 @@ describe('uncover', () => {
         height: side,
         labels: new Uint8Array(side * side).fill(LABEL.top),
       }
-      const photo = { width: side, height: side, data: new Uint8ClampedArray(side * side * 4) }
+      const photo = plain(side, side, [0, 0, 0, 0])
       const covered = createPlane(side, side)
       covered.data[0] = 1
       for (const kind of ['top', 'dress', 'trousers', 'skirt'] as const) {
