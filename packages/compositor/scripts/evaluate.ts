@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BadArgument, readArguments, type Options } from './evaluation/arguments.ts'
 import { keyOf } from './evaluation/pairs.ts'
-import { differences, standingOf, summaryOf } from './evaluation/ratings.ts'
+import { countsOf, differences, standingOf, summaryOf } from './evaluation/ratings.ts'
 import { runPair, type Report } from './evaluation/run.ts'
 import { nodeTools } from './node-tools.ts'
 import { encodeJpeg } from '../src/index.ts'
@@ -38,7 +38,9 @@ async function evaluate(options: Options): Promise<void> {
   const ratings = options.ratings ?? {}
   const pairs = reports.map((report) => ({ ...report, standing: standingOf(report, ratings) }))
   write('results.json', `${JSON.stringify({ engine, pairs }, rounded, 1)}\n`)
-  const lines = options.ratings ? summaryOf(reports, ratings, engine) : countsOf(reports)
+  const lines = options.ratings
+    ? summaryOf(reports, ratings, engine)
+    : countsOf(reports, ['delivered', 'refused', 'failed'], ({ outcome }) => outcome)
   console.log(['', `Engine ${engine}`, ...lines, ...timesOf(reports)].join('\n'))
   if (options.older) {
     console.log(['', 'Changed ratings:', ...differences(options.older, ratings)].join('\n'))
@@ -72,12 +74,6 @@ function rowOf({ pair, outcome, code, reason, assessment, ms, memory }: Report):
   const used = `${Math.round(memory.process)} MB, models ${Math.round(memory.models)} MB`
   return `${keyOf(pair)}: ${outcome}${why} | ${times.join(', ')} ms | ${used} | ${numbers.join(' ')}`
 }
-
-const countsOf = (reports: readonly Report[]) =>
-  (['delivered', 'refused', 'failed'] as const).map((outcome) => {
-    const count = reports.filter((report) => report.outcome === outcome).length
-    return `${outcome.padEnd(11)}${String(count).padStart(4)} of ${reports.length}`
-  })
 
 /** The median and the largest time of each step. */
 function timesOf(reports: readonly Report[]): string[] {

@@ -27,17 +27,24 @@ export function readRatings(text: string): Ratings {
   return entries as Ratings
 }
 
-export type Standing = Rating['rating'] | 'refused' | 'failed' | 'unrated'
-
 export interface Outcome {
   pair: Pair
   outcome: 'delivered' | 'refused' | 'failed'
 }
 
-export function standingOf({ pair, outcome }: Outcome, ratings: Ratings): Standing {
-  if (outcome !== 'delivered') return outcome
-  return ratings[keyOf(pair)]?.rating ?? 'unrated'
-}
+export const standingOf = ({ pair, outcome }: Outcome, ratings: Ratings) =>
+  outcome === 'delivered' ? (ratings[keyOf(pair)]?.rating ?? 'unrated') : outcome
+
+/** A line for each name: how many of the outcomes have it. */
+export const countsOf = (
+  outcomes: readonly Outcome[],
+  names: readonly string[],
+  nameOf: (outcome: Outcome) => string,
+): string[] =>
+  names.map((name) => {
+    const count = outcomes.filter((outcome) => nameOf(outcome) === name).length
+    return `${name.padEnd(11)}${String(count).padStart(4)} of ${outcomes.length}`
+  })
 
 /** Lines for the terminal: counts, pairs without a rating, and ratings of another engine's pictures. */
 export function summaryOf(
@@ -45,12 +52,9 @@ export function summaryOf(
   ratings: Ratings,
   engine: string,
 ): string[] {
-  const standings: Standing[] = [...RATINGS, 'refused', 'failed', 'unrated']
-  const lines = standings.map((standing) => {
-    const pairs = outcomes.filter((outcome) => standingOf(outcome, ratings) === standing)
-    return `${standing.padEnd(11)}${String(pairs.length).padStart(4)} of ${outcomes.length}`
-  })
-  const unrated = outcomes.filter((outcome) => standingOf(outcome, ratings) === 'unrated')
+  const standing = (outcome: Outcome) => standingOf(outcome, ratings)
+  const lines = countsOf(outcomes, [...RATINGS, 'refused', 'failed', 'unrated'], standing)
+  const unrated = outcomes.filter((outcome) => standing(outcome) === 'unrated')
   lines.push(...unrated.map(({ pair }) => `no rating: ${keyOf(pair)}`))
   const old = outcomes.filter(({ pair, outcome }) => {
     const rating = ratings[keyOf(pair)]

@@ -10,11 +10,10 @@ import { flatten, type Raster } from '../../src/raster.ts'
 import { CompositionError } from '../../src/composition-error.ts'
 import { nodeCodecs } from '../node-codecs.ts'
 import type { Pair } from './pairs.ts'
+import type { Outcome } from './ratings.ts'
 import { sheetOf, type Stages } from './sheet.ts'
 
-export interface Report {
-  pair: Pair
-  outcome: 'delivered' | 'refused' | 'failed'
+export interface Report extends Outcome {
   /** The error code of the job; null when delivered. */
   code: string | null
   reason: string
@@ -54,12 +53,7 @@ export async function runPair(
   }
   const watched: Perceiver = {
     usage: () => perceiver.usage(),
-    async perceive(picture, look) {
-      const startedAt = cpuMs()
-      const perception = await perceiver.perceive(picture, look)
-      ms.models += cpuMs() - startedAt
-      return perception
-    },
+    perceive: (picture, look) => timed('models', () => perceiver.perceive(picture, look)),
   }
   const stages: Stages = {}
   let jpeg: Uint8Array | null = null
