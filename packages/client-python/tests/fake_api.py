@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from try_on import AsyncTryOnClient, TryOnClient
 
@@ -57,6 +57,11 @@ def job(**fields: Any) -> Dict[str, Any]:
         "webhook_status": None,
         **fields,
     }
+
+
+def page(name: str, items: List[Dict[str, Any]], cursor: Optional[str] = None) -> Reply:
+    """A page of a list."""
+    return Reply(200, {name: items, "next_cursor": cursor, "has_more": cursor is not None})
 
 
 IMAGES: Dict[str, Any] = {
@@ -110,6 +115,11 @@ class FakeApi:
             handler.wfile.write(data)
         except OSError:
             pass  # The client timed out.
+
+    @property
+    def sent(self) -> List[Tuple[str, str]]:
+        """The method and the path of each request."""
+        return [(request.method, request.path) for request in self.requests]
 
     def client(self, **options: Any) -> TryOnClient:
         """A client of this server."""

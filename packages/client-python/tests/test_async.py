@@ -10,7 +10,7 @@ from typing import Any, List
 
 from try_on import ApiError, AsyncTryOnClient, JobError, TryOnClient
 
-from .fake_api import IMAGES, SUBMITTED, FakeApi, Reply, error, job
+from .fake_api import IMAGES, SUBMITTED, FakeApi, Reply, error, job, page
 
 PENDING = Reply(200, job())
 COMPLETED = Reply(200, job(status="completed"))
@@ -107,11 +107,8 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
                 release.set()
 
     async def test_iterates_over_pages(self) -> None:
-        def page(*ids: str, cursor: object = None) -> Reply:
-            jobs = [{"job_id": job_id} for job_id in ids]
-            return Reply(200, {"jobs": jobs, "next_cursor": cursor, "has_more": cursor is not None})
-
-        with FakeApi(page("job_3", "job_2", cursor="a"), page("job_1")) as api:
+        first = page("jobs", [{"job_id": "job_3"}, {"job_id": "job_2"}], "a")
+        with FakeApi(first, page("jobs", [{"job_id": "job_1"}])) as api:
             async with api.async_client() as client:
                 found = [each["job_id"] async for each in client.jobs.list(limit=2)]
                 last = await client.jobs.list().page()
@@ -119,11 +116,9 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(last["has_more"])
 
     async def test_has_the_methods_and_arguments_of_the_client(self) -> None:
-        names = [name for name in vars(TryOnClient("k", "http://localhost"))]
         asynchronous = AsyncTryOnClient("k", "http://localhost")
-        client = TryOnClient("k", "http://localhost")
-        for name in names:
-            expected, actual = getattr(client, name), getattr(asynchronous, name)
+        for name, expected in vars(TryOnClient("k", "http://localhost")).items():
+            actual = getattr(asynchronous, name)
             methods = [each for each in dir(expected) if not each.startswith("_")]
             self.assertEqual(methods, [each for each in dir(actual) if not each.startswith("_")])
             for method in methods:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from try_on import ApiConnectionError, ApiError, JobError, WaitTimeoutError
 
-from .fake_api import IMAGES, SUBMITTED, FakeApi, Reply, error, job
+from .fake_api import IMAGES, SUBMITTED, FakeApi, Reply, error, job, page
 
 
 class WaitTest(unittest.TestCase):
@@ -105,14 +105,10 @@ class WaitTest(unittest.TestCase):
 
 class ListTest(unittest.TestCase):
     def test_iterates_over_all_pages_with_the_filters(self) -> None:
-        def page(*ids: str, cursor: object) -> Reply:
-            jobs = [job(job_id=job_id) for job_id in ids]
-            return Reply(200, {"jobs": jobs, "next_cursor": cursor, "has_more": bool(cursor)})
-
         pages = (
-            page("job_3", "job_2", cursor="c+1"),
-            page(cursor="c2"),
-            page("job_1", cursor=None),
+            page("jobs", [job(job_id="job_3"), job(job_id="job_2")], "c+1"),
+            page("jobs", [], "c2"),
+            page("jobs", [job(job_id="job_1")]),
         )
         after = datetime(2026, 11, 1, 12, tzinfo=timezone(timedelta(hours=2)))
         with FakeApi(*pages) as api:
@@ -131,9 +127,9 @@ class ListTest(unittest.TestCase):
         )
 
     def test_reads_one_page(self) -> None:
-        body = {"jobs": [job()], "next_cursor": "c1", "has_more": True}
-        with FakeApi(Reply(200, body)) as api:
-            self.assertEqual(api.client().jobs.list(cursor="c0").page(), body)
+        reply = page("jobs", [job()], "c1")
+        with FakeApi(reply) as api:
+            self.assertEqual(api.client().jobs.list(cursor="c0").page(), reply.body)
         self.assertEqual(api.requests[0].path, "/v1/jobs?cursor=c0")
 
     def test_rejects_a_datetime_without_a_time_zone(self) -> None:

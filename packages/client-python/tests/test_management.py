@@ -8,15 +8,9 @@ from datetime import date
 
 from try_on import ApiConnectionError, ApiError
 
-from .fake_api import FakeApi, Reply, error
+from .fake_api import FakeApi, Reply, error, page
 
 CREATED = Reply(201, {"id": "we_1", "secret": "whsec_1"})
-
-
-def deliveries(*ids: str, cursor: object = None) -> Reply:
-    items = [{"event_id": event_id} for event_id in ids]
-    page = {"webhook_deliveries": items, "next_cursor": cursor, "has_more": cursor is not None}
-    return Reply(200, page)
 
 
 class EndpointsTest(unittest.TestCase):
@@ -73,19 +67,17 @@ class EndpointsTest(unittest.TestCase):
 
 class DeliveriesTest(unittest.TestCase):
     def test_iterates_over_pages_also_empty_ones(self) -> None:
-        with FakeApi(
-            deliveries("evt_3", cursor="a"), deliveries(cursor="b"), deliveries("evt_1")
-        ) as api:
-            found = [
-                each["event_id"] for each in api.client().webhook_deliveries.list(status="failed")
-            ]
-        self.assertEqual(found, ["evt_3", "evt_1"])
+        third, first = {"event_id": "evt_3"}, {"event_id": "evt_1"}
+        name = "webhook_deliveries"
+        with FakeApi(page(name, [third], "a"), page(name, [], "b"), page(name, [first])) as api:
+            found = list(api.client().webhook_deliveries.list(status="failed"))
+        self.assertEqual(found, [third, first])
         self.assertEqual(
-            [request.path for request in api.requests],
+            api.sent,
             [
-                "/v1/webhook-deliveries?status=failed",
-                "/v1/webhook-deliveries?status=failed&cursor=a",
-                "/v1/webhook-deliveries?status=failed&cursor=b",
+                ("GET", "/v1/webhook-deliveries?status=failed"),
+                ("GET", "/v1/webhook-deliveries?status=failed&cursor=a"),
+                ("GET", "/v1/webhook-deliveries?status=failed&cursor=b"),
             ],
         )
 
@@ -95,7 +87,7 @@ class DeliveriesTest(unittest.TestCase):
             with self.assertRaises(ApiError):
                 api.client().webhook_deliveries.resend(found["event_id"])
         self.assertEqual(
-            [(request.method, request.path) for request in api.requests],
+            api.sent,
             [
                 ("GET", "/v1/webhook-deliveries/evt_1"),
                 ("POST", "/v1/webhook-deliveries/evt_1/resend"),
@@ -110,10 +102,10 @@ class UsageTest(unittest.TestCase):
             api.client().usage.get(from_date=date(2026, 11, 1), to_date="2026-11-20")
             api.client().usage.get(group_by="api_key")
         self.assertEqual(
-            [request.path for request in api.requests],
+            api.sent,
             [
-                "/v1/usage",
-                "/v1/usage?from=2026-11-01&to=2026-11-20",
-                "/v1/usage?group_by=api_key",
+                ("GET", "/v1/usage"),
+                ("GET", "/v1/usage?from=2026-11-01&to=2026-11-20"),
+                ("GET", "/v1/usage?group_by=api_key"),
             ],
         )
