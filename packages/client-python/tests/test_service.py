@@ -62,9 +62,8 @@ class ServiceTest(unittest.TestCase):
             self.client.try_on.submit(**IMAGES, idempotency_key="order-1") for _ in range(2)
         )
         self.assertEqual(first, second)
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^422 idempotency_key_reused:"):
             self.client.try_on.submit(**images("delay/0"), idempotency_key="order-1")
-        self.assertEqual(raised.exception.code, "idempotency_key_reused")
 
     def test_cancels_a_pending_job(self) -> None:
         submitted = self.client.try_on.submit(**images("pending/60"))
@@ -73,11 +72,8 @@ class ServiceTest(unittest.TestCase):
             cancelled,
             {"job_id": submitted["job_id"], "status": "refunded", "refunded_credits": 0},
         )
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^409 job_not_cancellable:"):
             self.client.jobs.cancel(submitted["job_id"])
-        self.assertEqual(
-            (raised.exception.status, raised.exception.code), (409, "job_not_cancellable")
-        )
 
     def test_lists_jobs_page_by_page(self) -> None:
         workspace = self.client.workspaces.list()[0]
@@ -97,9 +93,8 @@ class ServiceTest(unittest.TestCase):
             model_image_url=upload["url"], garment_image_url=IMAGES["garment_image_url"]
         )
         self.assertEqual(job["status"], "completed")
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^422 validation_error:"):
             self.client.uploads.create(b"not an image")
-        self.assertEqual(raised.exception.code, "validation_error")
 
     def test_reads_the_account(self) -> None:
         account = self.client.account.get()
@@ -156,23 +151,15 @@ class ServiceTest(unittest.TestCase):
             self.assertEqual(set(values), set(schemas[name]["enum"]), name)
 
     def test_raises_errors_of_the_api(self) -> None:
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^422 validation_error:.*model_image_url") as raised:
             self.client.try_on.submit(model_image_url="shirt.png", garment_image_url="")
-        self.assertEqual(
-            (raised.exception.status, raised.exception.code), (422, "validation_error")
-        )
-        self.assertIn("model_image_url", raised.exception.message)
         self.assertTrue(raised.exception.request_id)
 
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^402 insufficient_credits:"):
             self.client.try_on.submit(**images("refuse/insufficient_credits"))
-        self.assertEqual(
-            (raised.exception.status, raised.exception.code), (402, "insufficient_credits")
-        )
 
-        with self.assertRaises(ApiError) as raised:
+        with self.assertRaisesRegex(ApiError, "^401 api_key_revoked:"):
             TryOnClient(os.environ["TRY_ON_TEST_REVOKED_KEY"], URL).account.get()
-        self.assertEqual((raised.exception.status, raised.exception.code), (401, "api_key_revoked"))
 
     def test_reports_the_time_to_wait_after_too_many_requests(self) -> None:
         client = TryOnClient(os.environ["TRY_ON_TEST_KEY"], URL, max_retries=0)
