@@ -80,11 +80,8 @@ describe('webhookDeliveries', () => {
       Response.json({ event_id: 'evt_1' }),
       networkError(),
     ])
-    const found: string[] = []
-    for await (const each of client.webhookDeliveries.list({ status: 'failed' })) {
-      found.push(each.event_id)
-    }
-    expect(found).toEqual(['evt_3', 'evt_1'])
+    const found = await Array.fromAsync(client.webhookDeliveries.list({ status: 'failed' }))
+    expect(found).toEqual([{ event_id: 'evt_3' }, { event_id: 'evt_1' }])
     await client.webhookDeliveries.get('evt_1')
     expect(await settle(client.webhookDeliveries.resend('evt_1'))).toBeInstanceOf(ConnectionError)
     expect(sent(requests).map(([, path]) => path)).toEqual([

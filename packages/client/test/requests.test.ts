@@ -220,15 +220,11 @@ describe('an abort', () => {
     expect(requests).toEqual([])
   })
 
-  it('during a request throws the reason of the signal', async () => {
-    const { client, requests } = fakeService([stalled])
-    const { signal, reason } = abortedLater()
-    expect(await settle(client.account.get({ signal }))).toBe(reason)
-    expect(requests).toHaveLength(1)
-  })
-
-  it('during the delay of a retry throws the reason of the signal', async () => {
-    const { client, requests } = fakeService([rateLimited('30')])
+  it.each([
+    ['a request', stalled],
+    ['the delay of a retry', rateLimited('30')],
+  ])('during %s throws the reason of the signal', async (_, step) => {
+    const { client, requests } = fakeService([step])
     const { signal, reason } = abortedLater()
     expect(await settle(client.account.get({ signal }))).toBe(reason)
     expect(requests).toHaveLength(1)
