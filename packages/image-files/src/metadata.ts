@@ -35,40 +35,17 @@ type Writer = (
 
 const WRITERS: Record<ImageFormat, Writer> = { jpeg: jpegParts, png: pngParts, webp: webpFile }
 
-/** The parts of a file in order. Ranges that touch are joined. */
-class Parts {
-  readonly list: Uint8Array[] = []
-  readonly #file: Uint8Array
-  #from = 0
-  #to = 0
-
-  constructor(file: Uint8Array) {
-    this.#file = file
+/** The same bytes in fewer parts: views that touch are joined. */
+function joined(parts: readonly Uint8Array[]): Uint8Array[] {
+  const result: Uint8Array[] = []
+  for (const part of parts) {
+    const last = result.at(-1)
+    if (last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset) {
+      const length = last.length + part.length
+      result[result.length - 1] = new Uint8Array(last.buffer, last.byteOffset, length)
+    } else if (part.length > 0) result.push(part)
   }
-
-  keep(from: number, to: number): void {
-    if (from !== this.#to) {
-      this.#flush()
-      this.#from = from
-    }
-    this.#to = to
-  }
-
-  add(...bytes: Uint8Array[]): void {
-    if (bytes.length === 0) return
-    this.#flush()
-    this.list.push(...bytes)
-  }
-
-  end(): Uint8Array[] {
-    this.#flush()
-    return this.list
-  }
-
-  #flush(): void {
-    if (this.#to > this.#from) this.list.push(this.#file.subarray(this.#from, this.#to))
-    this.#from = this.#to
-  }
+  return result
 }
 
 const APP0 = 0xe0
@@ -81,8 +58,7 @@ function jpegParts(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8A
   const header = inspectJpeg(file)
   if ('corrupt' in header) return header
   if (!header.complete) return corrupt('the JPEG has no end')
-  const parts = new Parts(file)
-  parts.keep(0, 2)
+  const parts = [file.subarray(0, 2)]
   const metadata = [
     ...(exif ? [segmentOf(APP1, 'Exif\0\0', exif)] : []),
     segmentOf(APP1, 'http://ns.adobe.com/xap/1.0/\0', xmp),
@@ -91,18 +67,18 @@ function jpegParts(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8A
   for (const { marker, body } of jpegSegments(file)) {
     const bodyAt = body.byteOffset - file.byteOffset
     // JFIF must be the first segment.
-    if (from > 2 || !isJfif(marker, body)) parts.add(...metadata.splice(0))
+    if (from > 2 || !isJfif(marker, body)) parts.push(...metadata.splice(0))
     if (marker === EOI) {
-      parts.keep(from, bodyAt)
+      parts.push(file.subarray(from, bodyAt))
       break
     }
     const end = bodyAt + body.length
-    if (isPicture(marker) || isJfif(marker, body) || isColour(marker, body)) parts.keep(from, end)
+    const isKept = isPicture(marker) || isJfif(marker, body) || isColour(marker, body)
     // The compressed data after a scan header is copied together with the next segment.
-    else parts.keep(from, bodyAt - 4)
+    parts.push(file.subarray(from, isKept ? end : bodyAt - 4))
     from = end
   }
-  return parts.end()
+  return joined(parts)
 }
 
 /** Frames, scans and their tables. Application segments, comments and reserved markers follow them. */
@@ -128,22 +104,20 @@ const PNG_CHUNKS = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB sBIT iCCP cI
 function pngParts(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8Array[] | Corrupt {
   const header = inspectPng(file)
   if ('corrupt' in header) return header
-  const parts = new Parts(file)
-  parts.keep(0, 8)
+  const parts = [file.subarray(0, 8)]
   const types = new Set<string>()
   for (const { type, whole } of pngChunks(file)) {
     types.add(type)
     if (!PNG_CHUNKS.has(type)) continue
-    const at = whole.byteOffset - file.byteOffset
-    parts.keep(at, at + whole.length)
+    parts.push(whole)
     if (type !== 'IHDR') continue
-    if (exif) parts.add(chunkOf('eXIf', exif))
+    if (exif) parts.push(chunkOf('eXIf', exif))
     // Not compressed, without a language and a translated keyword.
-    parts.add(chunkOf('iTXt', concat([bytesOf('XML:com.adobe.xmp\0\0\0\0\0'), xmp])))
+    parts.push(chunkOf('iTXt', concat([bytesOf('XML:com.adobe.xmp\0\0\0\0\0'), xmp])))
   }
   if (!types.has('IDAT')) return corrupt('the PNG has no image data')
   if (!types.has('IEND')) return corrupt('the PNG has no end')
-  return parts.end()
+  return joined(parts)
 }
 
 function chunkOf(type: string, body: Uint8Array): Uint8Array {
