@@ -17,17 +17,11 @@ export function detectFormat(bytes: Uint8Array): ImageFormat | null {
 
 export type ImageHeader = JpegHeader | PngHeader | WebpHeader
 
+const INSPECTORS = { jpeg: inspectJpeg, png: inspectPng, webp: inspectWebp }
+
 /** Reads the container once: the size, and what a decoder has to do. Never throws. */
-export function inspect(bytes: Uint8Array, format: ImageFormat): ImageHeader | Corrupt {
-  switch (format) {
-    case 'jpeg':
-      return inspectJpeg(bytes)
-    case 'png':
-      return inspectPng(bytes)
-    case 'webp':
-      return inspectWebp(bytes)
-  }
-}
+export const inspect = (bytes: Uint8Array, format: ImageFormat): ImageHeader | Corrupt =>
+  INSPECTORS[format](bytes)
 
 /**
  * Reads width and height in pixels, without decoding.

@@ -27,13 +27,7 @@ export function withMetadata(
   return WRITERS[format](file, bytesOf(xmp), exif)
 }
 
-type Writer = (
-  file: Uint8Array,
-  xmp: Uint8Array,
-  exif: Uint8Array | undefined,
-) => Uint8Array[] | Corrupt
-
-const WRITERS: Record<ImageFormat, Writer> = { jpeg: jpegParts, png: pngParts, webp: webpFile }
+const WRITERS = { jpeg: jpegParts, png: pngParts, webp: webpFile }
 
 /** The same bytes in fewer parts: views that touch are joined. */
 function joined(parts: readonly Uint8Array[]): Uint8Array[] {
@@ -131,8 +125,7 @@ function chunkOf(type: string, body: Uint8Array): Uint8Array {
 function webpFile(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8Array[] | Corrupt {
   const header = inspectWebp(file)
   if ('corrupt' in header) return header
-  let profile: Uint8Array | undefined
-  for (const { type, body } of riffChunks(file)) if (type === 'ICCP') profile ??= body
+  const profile = riffChunks(file).find(({ type }) => type === 'ICCP')?.body
   return webpParts(header, { ICCP: profile, EXIF: exif, 'XMP ': xmp })
 }
 

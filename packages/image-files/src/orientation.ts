@@ -7,29 +7,24 @@ import { riffChunks } from './webp.ts'
 /** The EXIF orientation, 1 (upright) to 8; 1 when the file has none. */
 export function orientationOf(bytes: Uint8Array, format: ImageFormat): number {
   const tiff = TIFF_OF[format](bytes)
-  return tiff ? orientationInTiff(tiff) : 1
+  return tiff ? orientationInTiff(viewOf(tiff)) : 1
 }
 
-const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => DataView | null> = {
+const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => Uint8Array | undefined> = {
   jpeg(bytes) {
     for (const { marker, body } of jpegSegments(bytes)) {
-      if (marker === 0xda) return null // metadata comes before the image
+      if (marker === 0xda) break // metadata comes before the image
       // 'Exif' and two zeros, then the TIFF structure.
       const isExif = marker === 0xe1 && body.length > 6 && viewOf(body).getUint32(0) === 0x45786966
-      if (isExif) return viewOf(body.subarray(6))
+      if (isExif) return body.subarray(6)
     }
-    return null
+    return undefined
   },
-  png(bytes) {
-    for (const { type, body } of pngChunks(bytes)) if (type === 'eXIf') return viewOf(body)
-    return null
-  },
+  png: (bytes) => pngChunks(bytes).find(({ type }) => type === 'eXIf')?.body,
   webp(bytes) {
-    for (const { type, body } of riffChunks(bytes)) {
-      // Some encoders add the 'Exif' prefix of JPEG.
-      if (type === 'EXIF') return viewOf(body[0] === 0x45 ? body.subarray(6) : body)
-    }
-    return null
+    const body = riffChunks(bytes).find(({ type }) => type === 'EXIF')?.body
+    // Some encoders add the 'Exif' prefix of JPEG.
+    return body?.[0] === 0x45 ? body.subarray(6) : body
   },
 }
 

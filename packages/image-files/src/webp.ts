@@ -46,28 +46,17 @@ export interface WebpHeader {
 
 /** Finds the image: the only one of a still file, the first frame of an animation. */
 export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
-  let canvas: Size | undefined
-  let animated = false
-  let frame: Uint8Array | undefined
-  const still = new Image()
-  let count = 0
-  for (const { type, body } of riffChunks(bytes)) {
-    count += 1
-    if (count > MAX_RIFF_CHUNKS) return corrupt(`more than ${MAX_RIFF_CHUNKS} WebP chunks`)
-    if (count === 1 && type === 'VP8X') {
-      if (body.length < 10) return corrupt('the VP8X chunk is truncated')
-      canvas = { width: uint24(body, 4) + 1, height: uint24(body, 7) + 1 }
-      animated = (viewOf(body).getUint8(0) & 0x02) !== 0
-    } else if (type === 'ANMF') {
-      frame ??= body
-    } else {
-      still.add(type, body)
-    }
-    if (!canvas) break // a simple file has one chunk
-  }
-  if (!animated) return still.header(canvas)
-  if (!canvas || !frame) return corrupt('the animated WebP has no frame')
-  return inspectFrame(frame, canvas)
+  const chunks = [...riffChunks(bytes)]
+  const [first] = chunks
+  // A simple file has one chunk.
+  if (first?.type !== 'VP8X') return imageIn(chunks.slice(0, 1))
+  if (first.body.length < 10) return corrupt('the VP8X chunk is truncated')
+  if (chunks.length > MAX_RIFF_CHUNKS) return corrupt(`more than ${MAX_RIFF_CHUNKS} WebP chunks`)
+  const canvas = { width: uint24(first.body, 4) + 1, height: uint24(first.body, 7) + 1 }
+  const isAnimated = (viewOf(first.body).getUint8(0) & 0x02) !== 0
+  if (!isAnimated) return imageIn(chunks, canvas)
+  const frame = chunks.find(({ type }) => type === 'ANMF')
+  return frame ? inspectFrame(frame.body, canvas) : corrupt('the animated WebP has no frame')
 }
 
 /** The header of an animation frame: position (halved), size, duration, flags. */
@@ -81,26 +70,19 @@ function inspectFrame(frame: Uint8Array, canvas: Size): WebpHeader | Corrupt {
   if (right > canvas.width || bottom > canvas.height) {
     return corrupt(`the WebP frame of ${text(size)} exceeds the canvas of ${text(canvas)}`)
   }
-  const image = new Image()
-  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.add(type, body)
-  return image.header(size)
+  return imageIn(chunksIn(frame.subarray(FRAME_HEADER_BYTES)), size)
 }
 
-/** Collects the chunks of one image. */
-class Image {
-  #bitstream: { lossless: boolean; body: Uint8Array } | undefined
-  #alpha: Uint8Array | null = null
-
-  add(type: string, body: Uint8Array): void {
-    if (this.#bitstream) return
-    if (type === 'VP8 ' || type === 'VP8L') this.#bitstream = { lossless: type === 'VP8L', body }
-    else if (type === 'ALPH') this.#alpha = body
-  }
-
-  /** @param expected the size in the container */
-  header(expected: Size | undefined): WebpHeader | Corrupt {
-    if (!this.#bitstream) return corrupt('the WebP has no image data')
-    const { lossless, body } = this.#bitstream
+/**
+ * Reads the chunks of one image.
+ * @param expected the size in the container
+ */
+function imageIn(chunks: Iterable<RiffChunk>, expected?: Size): WebpHeader | Corrupt {
+  let alpha: Uint8Array | null = null
+  for (const { type, body } of chunks) {
+    if (type === 'ALPH') alpha = body
+    if (type !== 'VP8 ' && type !== 'VP8L') continue
+    const lossless = type === 'VP8L'
     const size = lossless ? losslessSize(body) : lossySize(body)
     if (!size || size.width === 0 || size.height === 0) {
       return corrupt('the WebP image data has no valid size')
@@ -109,14 +91,9 @@ class Image {
       return corrupt(`WebP image data of ${text(size)} in a container of ${text(expected)}`)
     }
     // Lossless images contain their alpha.
-    return {
-      format: 'webp',
-      ...size,
-      lossless,
-      bitstream: body,
-      alpha: lossless ? null : this.#alpha,
-    }
+    return { format: 'webp', ...size, lossless, bitstream: body, alpha: lossless ? null : alpha }
   }
+  return corrupt('the WebP has no image data')
 }
 
 /**
@@ -125,7 +102,7 @@ class Image {
  */
 export function imageFile(file: Uint8Array, header: WebpHeader): Uint8Array {
   if (header.bitstream.byteOffset - file.byteOffset === RIFF_HEADER_BYTES + 8) return file
-  return concat([...webpParts(header)])
+  return concat(webpParts(header))
 }
 
 /** Chunks of an extended file beside the image. */
