@@ -3,8 +3,9 @@ import { readBody } from '../src/body.ts'
 import { withoutHiddenArm } from '../src/hidden-arm.ts'
 import { orderOf } from '../src/order.ts'
 import { LABEL, type Parsing } from '../src/parsing.ts'
-import { JOINTS, type Perception, type Pose } from '../src/perception.ts'
 import { createPlane } from '../src/plane.ts'
+import { eachPixel, type Box } from './pixels.ts'
+import { poseAt } from './pose.ts'
 
 const SIZE = { width: 200, height: 300 }
 const SHOULDER = { x: 60, y: 60 }
@@ -12,33 +13,27 @@ const SHOULDER = { x: 60, y: 60 }
 /** A body in a shirt with two arms; the model places the right one, at the left of the picture, on the shirt. */
 function scene({ wrist, sleeves }: { wrist: number; sleeves: boolean }) {
   const parsing: Parsing = { ...SIZE, labels: new Uint8Array(SIZE.width * SIZE.height) }
-  const fill = (label: number, left: number, right: number, top: number, bottom: number) => {
-    for (let y = top; y < bottom; y++) {
-      parsing.labels.fill(label, y * SIZE.width + left, y * SIZE.width + right)
-    }
-  }
-  fill(LABEL.top, 50, 150, 50, 200)
-  fill(LABEL.bottom, 50, 150, 200, 300)
-  fill(sleeves ? LABEL.top : LABEL.skin, 150, 170, 80, 240)
-  const pose = Object.fromEntries(
-    JOINTS.map((name) => [name, { x: 100, y: 20, score: 0.9 }]),
-  ) as Pose
-  Object.assign(pose, {
-    rightShoulder: { ...SHOULDER, score: 0.9 },
-    rightElbow: { x: 80, y: 130, score: 0.4 },
-    rightWrist: { x: 110, y: 180, score: wrist },
-    leftShoulder: { x: 140, y: 60, score: 0.9 },
-    leftElbow: { x: 160, y: 130, score: 0.9 },
-    leftWrist: { x: 160, y: 220, score: 0.9 },
+  fill(parsing, [50, 50, 150, 200], LABEL.top)
+  fill(parsing, [50, 200, 150, 300], LABEL.bottom)
+  fill(parsing, [150, 80, 170, 240], sleeves ? LABEL.top : LABEL.skin)
+  const pose = poseAt({
+    rightShoulder: [SHOULDER.x, SHOULDER.y],
+    rightElbow: [80, 130],
+    rightWrist: [110, 180],
+    rightHip: [75, 200],
+    leftShoulder: [140, 60],
+    leftElbow: [160, 130],
+    leftWrist: [160, 220],
+    leftHip: [125, 200],
   })
-  const perception: Perception = {
-    pose,
-    person: createPlane(SIZE.width, SIZE.height),
-    face: null,
-    box: null,
-  }
-  return { perception, parsing }
+  pose.rightElbow.score = 0.4
+  pose.rightWrist.score = wrist
+  const person = createPlane(SIZE.width, SIZE.height)
+  return { perception: { pose, person, face: null, box: null }, parsing }
 }
+
+const fill = ({ labels }: Parsing, box: Box, label: number) =>
+  eachPixel(SIZE.width, box, (at) => labels.set([label], at))
 
 describe('withoutHiddenArm', () => {
   it('lets an arm hang behind the body when the other one is bare', () => {
@@ -74,10 +69,7 @@ describe('orderOf', () => {
     ['a bare thigh below shorts', 300, 0],
   ])('takes %s for what it is', (_, end, inFront) => {
     const { perception, parsing } = scene({ wrist: 0.6, sleeves: true })
-    for (let y = 228; y < end; y++) {
-      const width = end === 300 ? 60 : 14
-      parsing.labels.fill(LABEL.skin, y * SIZE.width + 154, y * SIZE.width + 154 + width)
-    }
+    fill(parsing, [154, 228, end === 300 ? 200 : 168, end], LABEL.skin)
     const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
     expect(order.sleeves.data[236 * SIZE.width + 160]).toBe(inFront)
   })
