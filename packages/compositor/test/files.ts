@@ -18,6 +18,7 @@ import {
   type Rgba,
 } from '../samples/index.ts'
 import { encodePng, concat } from '@try-on/image-files/samples'
+import { eachPixel } from './pixels.ts'
 
 export const codecs = createCodecs(workerModules)
 
@@ -68,24 +69,21 @@ export function storedAs(picture: Rgba, orientation: number): Rgba {
   const width = swap ? picture.height : picture.width
   const height = swap ? picture.width : picture.height
   const data = new Uint8ClampedArray(picture.data.length)
-  for (let y = 0; y < picture.height; y++) {
-    for (let x = 0; x < picture.width; x++) {
-      const right = picture.width - 1 - x
-      const low = picture.height - 1 - y
-      // Row and column in the stored picture (table 6 of the EXIF specification).
-      const [column, row] = [
-        [x, y],
-        [right, y],
-        [right, low],
-        [x, low],
-        [y, x],
-        [y, right],
-        [low, right],
-        [low, x],
-      ][orientation - 1]!
-      const from = (y * picture.width + x) * 4
-      data.set(picture.data.subarray(from, from + 4), (row! * width + column!) * 4)
-    }
-  }
+  eachPixel(picture.width, [0, 0, picture.width, picture.height], (at, x, y) => {
+    const right = picture.width - 1 - x
+    const low = picture.height - 1 - y
+    // Row and column in the stored picture (table 6 of the EXIF specification).
+    const [column, row] = [
+      [x, y],
+      [right, y],
+      [right, low],
+      [x, low],
+      [y, x],
+      [y, right],
+      [low, right],
+      [low, x],
+    ][orientation - 1]!
+    data.set(picture.data.subarray(at * 4, at * 4 + 4), (row! * width + column!) * 4)
+  })
   return { width, height, data }
 }

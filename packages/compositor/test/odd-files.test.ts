@@ -17,6 +17,7 @@ import {
   webpFile,
 } from '@try-on/image-files/samples'
 import { codeOf, figure, garment, jpeg, png, toFile, tools } from './files.ts'
+import { eachPixel } from './pixels.ts'
 
 let model: ImageFile
 let cloth: ImageFile
@@ -122,15 +123,12 @@ describe('an unusual but valid PNG', () => {
   ])('is accepted: %s', async (_, colourType, depth, bytesPerPixel) => {
     const drawn = garment({ width, height, backdrop: '#ffffff', colour: '#202020' })
     const lines = new Uint8Array((width * bytesPerPixel + 1) * height)
-    for (let y = 0; y < height; y++) {
-      for (let x = 0; x < width; x++) {
-        const start = y * (width * bytesPerPixel + 1) + 1 + x * bytesPerPixel
-        const value = drawn.data[(y * width + x) * 4]!
-        lines.fill(value, start, start + bytesPerPixel)
-        if (colourType === 4) lines[start + 1] = 255
-        if (colourType === 6) lines.fill(255, start + 6, start + 8)
-      }
-    }
+    eachPixel(width, [0, 0, width, height], (at, x, y) => {
+      const start = y * (width * bytesPerPixel + 1) + 1 + x * bytesPerPixel
+      lines.fill(drawn.data[at * 4]!, start, start + bytesPerPixel)
+      if (colourType === 4) lines[start + 1] = 255
+      if (colourType === 6) lines.fill(255, start + 6, start + 8)
+    })
     const palette = pngChunk(
       'PLTE',
       Uint8Array.from({ length: 768 }, (__, i) => Math.floor(i / 3)),

@@ -1,17 +1,15 @@
 // Writes WebP containers (RFC 9649) and minimal image data for them.
-import { concat } from './png.ts'
-
-const ascii = (text: string) => new TextEncoder().encode(text)
+import { bytesOf, concat } from '../src/bytes.ts'
 
 const little = (value: number, bytes: number) =>
   Uint8Array.from({ length: bytes }, (_, i) => (value >>> (8 * i)) & 0xff)
 
 /** A RIFF chunk, padded to an even length. */
 export const riffChunk = (type: string, body: Uint8Array) =>
-  concat([ascii(type), little(body.length, 4), body, new Uint8Array(body.length % 2)])
+  concat([bytesOf(type), little(body.length, 4), body, new Uint8Array(body.length % 2)])
 
 export const webpFile = (...chunks: Uint8Array[]) =>
-  riffChunk('RIFF', concat([ascii('WEBP'), ...chunks]))
+  riffChunk('RIFF', concat([bytesOf('WEBP'), ...chunks]))
 
 export interface Size {
   width: number
