@@ -28,13 +28,9 @@ export const run: Program = async ({ url, apiKey }) => {
   const unknown = await getJob({ client, path: { jobId: UNKNOWN_JOB } })
   if (!unknown.error) throw new Error('The job exists')
   const { error } = unknown.error
-  return {
-    jobId,
-    status,
-    listedIds: jobs.map((listed) => listed.job_id),
-    // Compiles only if `code` has this value.
-    unknownJob: error.code === 'job_not_found' ? `not found: ${error.message}` : 'other',
-  }
+  // Compiles only if `code` has this value.
+  const unknownJob = error.code === 'job_not_found' ? `not found: ${error.message}` : 'other'
+  return { jobId, status, jobs, unknownJob }
 }
 
 /** Compiles only if the body of the webhook has this type. */

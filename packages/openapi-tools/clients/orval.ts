@@ -23,11 +23,7 @@ export const run: Program = async ({ url, apiKey }) => {
   const { error } = schemas.GetJob404Response.parse(await unknown.json())
   schemas.ListWorkspaces200Response.parse(await (await send('/v1/workspaces')).json())
   schemas.GetAccount200Response.parse(await (await send('/v1/account')).json())
-  return {
-    jobId,
-    status,
-    listedIds: jobs.map((listed) => listed.job_id),
-    // Compiles only if `code` has this value.
-    unknownJob: error.code === 'job_not_found' ? `not found: ${error.message}` : 'other',
-  }
+  // Compiles only if `code` has this value.
+  const unknownJob = error.code === 'job_not_found' ? `not found: ${error.message}` : 'other'
+  return { jobId, status, jobs, unknownJob }
 }

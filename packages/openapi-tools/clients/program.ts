@@ -10,7 +10,7 @@ export interface Outcome {
   jobId: string
   /** The status of the job after waiting for its end. */
   status: string
-  listedIds: string[]
+  jobs: readonly { job_id: string }[]
   /** From the error of an unknown job, selected by its code. */
   unknownJob: string
 }
