@@ -2,9 +2,10 @@
 import { isUpper, type Garment } from '../../src/garment.ts'
 import { between, distance } from '../../src/lines.ts'
 import { LABEL } from '../../src/parsing.ts'
+import { isConfident } from '../../src/perception.ts'
 import type { Steps } from '../../src/compose.ts'
 import type { Plane } from '../../src/plane.ts'
-import type { Point, Raster } from '../../src/raster.ts'
+import { lerp, type Point, type Raster } from '../../src/raster.ts'
 
 type Colour = readonly [number, number, number]
 
@@ -22,7 +23,6 @@ const RED: Colour = [255, 0, 0]
 const BLUE: Colour = [0, 60, 255]
 const MAGENTA: Colour = [255, 0, 200]
 const CYAN: Colour = [0, 190, 200]
-const CONFIDENT = 0.3
 
 /** The photo with the labels' colours, the person's edge, the target's edge (white) and the joints. */
 export function personOverlay({ before, perception, parsing, covered }: Steps): Raster {
@@ -35,7 +35,7 @@ export function personOverlay({ before, perception, parsing, covered }: Steps): 
   drawEdge(result, covered, [255, 255, 255])
   for (const [name, joint] of Object.entries(perception.pose)) {
     const side = name.startsWith('left') ? BLUE : GREEN
-    dot(result, joint, joint.score > CONFIDENT ? side : RED, 3)
+    dot(result, joint, isConfident(joint) ? side : RED, 3)
   }
   return result
 }
@@ -79,7 +79,7 @@ export function garmentOverlay(garment: Garment): Raster {
 
 function mix({ data }: Raster, index: number, colour: Colour, share: number): void {
   for (let c = 0; c < 3; c++) {
-    data[index * 4 + c] = data[index * 4 + c]! * (1 - share) + colour[c]! * share
+    data[index * 4 + c] = lerp(data[index * 4 + c]!, colour[c]!, share)
   }
   data[index * 4 + 3] = 255
 }
@@ -107,8 +107,5 @@ function dot(picture: Raster, centre: Point, colour: Colour, radius: number): vo
 
 function line(picture: Raster, from: Point, to: Point, colour: Colour, radius: number): void {
   const steps = Math.min(2000, Math.ceil(distance(from, to)))
-  for (let i = 0; i < steps; i++) {
-    const share = i / steps
-    dot(picture, between(from, to, share), colour, radius)
-  }
+  for (let i = 0; i < steps; i++) dot(picture, between(from, to, i / steps), colour, radius)
 }
