@@ -177,6 +177,32 @@ describe('readFlat', () => {
     for (const x of [20, 372]) expect(alphaAt(garment!.picture, x, 250)).toBe(0)
   })
 
+  it('leaves out the dummy that shows a dress, but no neck of the same cloth', async () => {
+    const ground: Colour = [190, 190, 190]
+    const denim: Colour = [70, 110, 150]
+    const pale: Colour = [238, 234, 226]
+    const drawn = (neck: Colour, shoulders: Colour) =>
+      draw(300, 400, (x, y) => {
+        const off = Math.abs(x - 150)
+        if (off < 14 && y > 30 && y < 62) return neck
+        const isStrap = off > 30 && off < 40 && y > 60
+        if (y < 120) return isStrap ? denim : off < 52 && y > 58 + off / 8 ? shoulders : ground
+        return off < 40 + (y - 120) * 0.2 && y < 360 ? denim : ground
+      })
+    const dress = (await readFlat(drawn(pale, pale)))!
+    expect(dress.kind).toBe('dress')
+    for (const [x, y] of [
+      [150, 45],
+      [150, 90],
+      [195, 90],
+    ] as const) {
+      expect(alphaAt(dress.picture, x, y)).toBe(0)
+    }
+    for (const y of [90, 200]) expect(alphaAt(dress.picture, 115, y)).toBe(255)
+    const turtleneck = (await readFlat(drawn(denim, denim)))!
+    expect(alphaAt(turtleneck.picture, 150, 45)).toBe(255)
+  })
+
   it('tells a hooded top whose hood lies flat from a skirt', async () => {
     const top = '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290'
     expect((await readFlat(cutOut([top])))?.kind).toBe('top')

@@ -9,6 +9,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
+import { withoutDummy } from './dummy.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
 import { fillStraps } from './holes.ts'
@@ -64,7 +65,7 @@ export async function readFlat(
   withoutFrame(small)
   const lab = toLab(small)
   const cloth = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
-  const whole = fillStraps(cloth)
+  const whole = fillStraps(withoutDummy(lab, cloth))
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
