@@ -1,5 +1,6 @@
 // Oklab, a colour space in which equal distances look about equally different (Björn Ottosson,
 // 2020). L is lightness, a runs from green to red, b from blue to yellow.
+import { median } from './plane.ts'
 import type { Raster } from './raster.ts'
 
 export interface Lab {
@@ -54,6 +55,16 @@ export function rgbOf(lightness: number, a: number, b: number): [number, number,
 
 const encode = (linear: number) =>
   255 * (linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055)
+
+/** The median of each channel over some pixels. */
+export function medianColour({ L, a, b }: Lab, pixels: readonly number[]): LabColour {
+  const of = (channel: Float32Array) => median(pixels.map((i) => channel[i]!))
+  return [of(L), of(a), of(b)]
+}
+
+/** How far a pixel is from a colour. */
+export const colourDistance = (lab: Lab, i: number, [L, a, b]: LabColour) =>
+  Math.hypot(lab.L[i]! - L, lab.a[i]! - a, lab.b[i]! - b)
 
 /** A whole picture in Oklab, without alpha. */
 export function toLab(picture: Raster): Lab {

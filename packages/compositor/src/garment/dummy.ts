@@ -1,6 +1,5 @@
 // A pale tailor's dummy that shows a dress: its neck rises above the shoulders, in another colour than the cloth.
-import type { Lab } from '../oklab.ts'
-import { median } from '../plane.ts'
+import { colourDistance, medianColour, type Lab } from '../oklab.ts'
 import { area, areaOfRow, boundsOf, isBorder, maskWhere, type Bounds, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
 
@@ -15,26 +14,23 @@ const UNLIKE = { distance: 0.2, share: 0.02 }
 const CHEST = 2
 
 /** The mask without the dummy; the mask itself where none is seen. */
-export function withoutDummy({ L, a, b }: Lab, mask: Mask): Mask {
+export function withoutDummy(lab: Lab, mask: Mask): Mask {
   const bounds = boundsOf(mask)
   const end = bounds && neckEnd(mask, bounds)
   if (!end) return mask
   const { width } = mask
-  const within = (from: number, to: number) => {
-    const all = Array.from(mask.data.subarray(from * width, to * width).keys())
-    return all.map((i) => i + from * width).filter((i) => mask.data[i] === 1)
-  }
-  const colourOf = (pixels: number[]) =>
-    [L, a, b].map((plane) => median(pixels.map((i) => plane[i]!)))
+  const rows = (from: number, to: number) =>
+    Array.from(mask.data.keys()).filter(
+      (i) => mask.data[i] === 1 && i >= from * width && i < to * width,
+    )
   const rowAt = (share: number) => Math.round(bounds.top + (bounds.bottom - bounds.top) * share)
-  const cloth = within(rowAt(CLOTH.from), rowAt(CLOTH.to))
-  const neck = within(bounds.top, end)
-  const [colour, clothColour] = [colourOf(neck), colourOf(cloth)]
-  const distance = (i: number, [l, x, y]: number[]) =>
-    Math.hypot(L[i]! - l!, a[i]! - x!, b[i]! - y!)
-  const isDummy = (i: number) => distance(i, colour) < distance(i, clothColour)
-  const between = Math.hypot(...colour.map((value, c) => value - clothColour[c]!))
-  if (between < UNLIKE.distance) return mask
+  const cloth = rows(rowAt(CLOTH.from), rowAt(CLOTH.to))
+  const neck = rows(bounds.top, end)
+  const [colour, clothColour] = [medianColour(lab, neck), medianColour(lab, cloth)]
+  const isDummy = (i: number) =>
+    colourDistance(lab, i, colour) < colourDistance(lab, i, clothColour)
+  const unlike = Math.hypot(...colour.map((value, c) => value - clothColour[c]!))
+  if (unlike < UNLIKE.distance) return mask
   if (cloth.filter(isDummy).length > UNLIKE.share * cloth.length) return mask
   const lowest = rowAt(LOWEST) * width
   const pale = maskWhere(mask, (i) => mask.data[i] === 1 && i < lowest && isDummy(i))

@@ -1,6 +1,5 @@
 // The label in the neck of a garment, which is hidden on a wearer.
-import type { Lab } from '../oklab.ts'
-import { median } from '../plane.ts'
+import { colourDistance, medianColour, type Lab } from '../oklab.ts'
 import { clamp, lerp, type Raster } from '../raster.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { boundsOf, maskWhere, topOf, type Bounds, type Mask } from './mask.ts'
@@ -30,11 +29,10 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
     }
   }
   if (inside.length === 0) return null
-  const channels = [lab.L, lab.a, lab.b]
-  const usual = channels.map((channel) => median(inside.map((i) => channel[i]!)))
+  const usual = medianColour(lab, inside)
   const differs = maskOf(
     mask,
-    inside.filter((i) => Math.hypot(...channels.map((of, c) => of[i]! - usual[c]!)) > CONTRAST),
+    inside.filter((i) => colourDistance(lab, i, usual) > CONTRAST),
   )
   // Of some labels only the frame has another colour.
   for (const pixels of regions(inverse(flood(inverse(differs))), 1)) {

@@ -1,5 +1,5 @@
 // Pixels that most likely show a given thing, to learn its colours from.
-import type { Lab } from '../oklab.ts'
+import { medianColour, type Lab } from '../oklab.ts'
 import { median, type Plane } from '../plane.ts'
 import type { Body } from './body.ts'
 import { HAND, within, type Frame } from './frame.ts'
@@ -27,10 +27,10 @@ export const pixelsWhere = (size: number, test: (i: number) => boolean): number[
 
 /** How far a pixel is from the median of the given ones, in Oklab. */
 function distanceFrom(lab: Lab, pixels: number[]) {
-  const [L, a, b] = [lab.L, lab.a, lab.b].map((channel) => median(pixels.map((i) => channel[i]!)))
+  const [L, a, b] = medianColour(lab, pixels)
   return {
-    light: (i: number) => Math.abs(lab.L[i]! - L!),
-    tint: (i: number) => Math.hypot(lab.a[i]! - a!, lab.b[i]! - b!),
+    light: (i: number) => Math.abs(lab.L[i]! - L),
+    tint: (i: number) => Math.hypot(lab.a[i]! - a, lab.b[i]! - b),
   }
 }
 
