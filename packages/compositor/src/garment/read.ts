@@ -19,7 +19,7 @@ import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
-import { isWornOnLegs, mayShowWearer, showsLegs, showsWearer, wearerIn } from './wearer.ts'
+import { isWornOnLegs, mayShowPerson, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, sleevesApart } from './seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
@@ -34,8 +34,8 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   const shrunk = shrink(picture, ANALYSIS_SIDE)
   const small = opaque(shrunk)
   const perception = await perceiver.perceive(small, {
-    isPossible: mayShowWearer,
-    isWorthwhile: (pose) => showsWearer(pose) || showsLegs(pose),
+    isPossible: mayShowPerson,
+    isWorthwhile: showsPerson,
   })
   const wearer = wearerIn(perception)
   if (!wearer && !isWornOnLegs(perception)) return readFlat(picture, shrunk)

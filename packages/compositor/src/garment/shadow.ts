@@ -92,7 +92,7 @@ const looksShaded = ({ darker, chroma }: Backdrop, i: number) =>
 
 /**
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
- * edges, cloth has hard ones. Moves it again where a shadow is as wide as the reach.
+ * edges, cloth has hard ones. Goes on while a shadow is as wide as the reach.
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
   const isLikeGround = (i: number) =>
@@ -100,13 +100,14 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
   const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
   const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
   let rest = mask
-  for (let move = 0, isWide = true; isWide && move < most; move++) {
+  for (let move = 0; move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
     const shadow = { depth, reach, cost: move === 0 ? cost : WIDE.cost }
-    const { data } = (rest = await movedInwards(before, shadow, ground, edges))
-    isWide = data.some((value, i) => value < before.data[i]! && depth[i]! > WIDE.from * reach)
+    rest = await movedInwards(before, shadow, ground, edges)
+    const isFar = (i: number) => depth[i]! > WIDE.from * reach
+    if (!rest.data.some((value, i) => value < before.data[i]! && isFar(i))) break
   }
   return rest
 }

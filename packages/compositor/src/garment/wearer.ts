@@ -32,6 +32,8 @@ const TORSO = { Shoulder: 0.55, Hip: 0.45 }
 const ARMS = { Wrist: 0.42, Elbow: 0.5 }
 const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
 const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
+/** The same in a picture that ends below the shoulders. Trousers without a person reach 0.35 at the elbows (25 photos). */
+const LEGS = { Hip: 0.55, Knee: 0.6, Ankle: 0.5, Elbow: 0.45 }
 /**
  * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
  * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
@@ -43,9 +45,6 @@ const FRONTAL = 0.16
 /** In a first look at the whole picture, scores reach at least 95 % of the limits (75 pictures of people). */
 const ROUGHLY = 0.7
 
-/** The same in a picture that ends below the shoulders. Trousers without a person reach 0.35 at the elbows (25 photos). */
-const LEGS = { Hip: 0.55, Knee: 0.6, Ankle: 0.5, Elbow: 0.45 }
-
 type Limb = 'Shoulder' | 'Hip' | 'Wrist' | 'Elbow' | 'Eye' | 'Knee' | 'Ankle'
 
 const meanOf = (pose: Pose, joint: Limb) =>
@@ -55,7 +54,7 @@ const meanOf = (pose: Pose, joint: Limb) =>
  * Whether the joints are those of a person. Product photos without one score low at the wrists and the face.
  * @param share of each limit that is enough
  */
-export function showsWearer(pose: Pose, share = 1): boolean {
+function showsWearer(pose: Pose, share = 1): boolean {
   const isSure = (joint: Limb, least: number) => meanOf(pose, joint) > least * share
   const arms = isSure('Wrist', ARMS.Wrist) && isSure('Elbow', ARMS.Elbow)
   const elbows = isSure('Elbow', ELBOWS.Elbow) && isSure('Shoulder', ELBOWS.Shoulder)
@@ -65,16 +64,19 @@ export function showsWearer(pose: Pose, share = 1): boolean {
   return torso && (arms || elbows || face)
 }
 
-/** Whether the joints are those of a person's legs and arms, whose shoulders are outside of the picture. */
-export const showsLegs = (pose: Pose, share = 1): boolean =>
+/** The same for a person whose shoulders are outside of the picture. */
+const showsLegs = (pose: Pose, share = 1): boolean =>
   meanOf(pose, 'Shoulder') < TORSO.Shoulder &&
   (['Hip', 'Knee', 'Ankle', 'Elbow'] as const).every(
     (joint) => meanOf(pose, joint) > LEGS[joint] * share,
   )
 
+/** Whether the joints are those of a person who may wear the garment, of whom the legs may be all that is seen. */
+export const showsPerson = (pose: Pose, share = 1): boolean =>
+  showsWearer(pose, share) || showsLegs(pose, share)
+
 /** Whether the joints of a first look may be those of a person. */
-export const mayShowWearer = (pose: Pose): boolean =>
-  showsWearer(pose, ROUGHLY) || showsLegs(pose, ROUGHLY)
+export const mayShowPerson = (pose: Pose): boolean => showsPerson(pose, ROUGHLY)
 
 function isVisible({ person }: Perception): boolean {
   let count = 0

@@ -1,6 +1,7 @@
 // Reads a garment photographed on a person: the cloth is what the parsing labels as such, and the
 // landmarks follow from the joints and the cloth's outline.
 import { LABEL, type ParsedClothes } from '../parsing.ts'
+import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
 import { lerp } from '../raster.ts'
 import { traceOutline } from './outline.ts'
@@ -45,10 +46,7 @@ export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null
   const lower = area(bottom) > area(top) * factor
   const mask = withoutTassels(solid(lower ? bottom : top))
   if (area(mask) < mask.data.length * LEAST) return null
-  if (lower) {
-    const shape = wornLowerOf(mask)
-    return shape && { mask, shape, hands: null }
-  }
+  if (lower) return wornLowerOf(mask)
   const shape = wornUpperOf(mask, wearer)
   if (!shape) return null
   const hands = handsBefore(parsing, wearer, shape, mask)
@@ -65,11 +63,9 @@ export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   const mask = withoutTassels(solid(maskOf(parsing, [LABEL.bottom])))
   const bounds = boundsOf(mask)
   if (!bounds || area(mask) < mask.data.length * LEAST) return null
-  const hips = (pose.leftHip.y + pose.rightHip.y) / 2
-  const knees = (pose.leftKnee.y + pose.rightKnee.y) / 2
-  if (bounds.top > lerp(hips, knees, UNDER_SHIRT)) return null
-  const shape = wornLowerOf(mask)
-  return shape && { mask, shape, hands: null }
+  const hips = middle(pose.leftHip, pose.rightHip)
+  const knees = middle(pose.leftKnee, pose.rightKnee)
+  return bounds.top > lerp(hips.y, knees.y, UNDER_SHIRT) ? null : wornLowerOf(mask)
 }
 
 const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
@@ -103,9 +99,9 @@ function withoutSlivers(mask: Mask): Mask {
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 
-function wornLowerOf(mask: Mask): Shape | null {
+function wornLowerOf(mask: Mask): Worn | null {
   const rows = bodyRowsOf(mask)
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
   if (!rows || outline.length < 24) return null
-  return lowerShapeOf(outline, rows, crotchOf(mask, rows))
+  return { mask, shape: lowerShapeOf(outline, rows, crotchOf(mask, rows)), hands: null }
 }
