@@ -95,6 +95,15 @@ describe('uncover', () => {
     expect(gap(pixel(photo, 37, 165), [200, 205, 216])).toBeLessThan(12)
   })
 
+  it('paints arms in the colour of the face where other skin lies in shade', async () => {
+    const person = drawPerson(true)
+    const shade = SKIN.map((value) => value * 0.6)
+    fill(person, [88, 50, 112, 70], LABEL.skin, shade)
+    for (const left of [41, 145]) fill(person, [left, 170, left + 14, 195], LABEL.skin, shade)
+    await uncoverTop(person)
+    expect(gap(pixel(person.photo, 50, 110), SKIN)).toBeLessThan(45)
+  })
+
   it('names ground that is painted and ground that stays', async () => {
     const { parsing } = drawPerson(true)
     const isGround = groundIn(await planTop(parsing), parsing.labels)
