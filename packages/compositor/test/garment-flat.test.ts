@@ -388,6 +388,26 @@ describe('readFlat', () => {
     expect(sleeveless.shoulders).not.toBe('sleeves')
   })
 
+  it('opens the gap between a wide sleeve and the body, which the end of the sleeve closes', async () => {
+    const jacket = cutOut(['150 50, 120 50, 66 70, 46 120, 42 330, 150 330'])
+    for (let y = 150; y < 290; y++) {
+      const half = 6 * Math.sin(((y - 150) / 140) * Math.PI)
+      for (const middle of [90, 210]) {
+        const at = (x: number) => (y * 300 + Math.round(x)) * 4
+        for (let x = middle - half; x < middle + half; x++) jacket.data.set(GROUND, at(x))
+      }
+    }
+    const garment = (await readFlat(jacket))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(garment.picture, 90, 220)).toBe(0)
+    expect(alphaAt(garment.picture, 90, 320)).toBe(255)
+    if (garment.kind !== 'top') throw new Error(`read as ${garment.kind}`)
+    for (const { armpit, sleeve } of [garment.left, garment.right]) {
+      expect(Math.abs(Math.abs(armpit.x - 150) - 60)).toBeLessThan(8)
+      expect(sleeve!.inner.at(-1)!.y).toBeGreaterThan(310)
+    }
+  })
+
   it('does not take a hood for the waist of a skirt', async () => {
     const garment = await readFlat(
       cutOut(['150 50, 104 50, 100 74, 84 100, 22 296, 50 306, 62 288, 62 310, 150 310']),

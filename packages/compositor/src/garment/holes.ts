@@ -1,5 +1,14 @@
 // Holes in the mask: prints in the ground's colour, or gaps through which the ground shows.
-import { area, boundsOf, distanceTo, isBorder, maskWhere, runsOf, type Mask } from './mask.ts'
+import {
+  area,
+  boundsOf,
+  distanceTo,
+  isBorder,
+  maskWhere,
+  runsOf,
+  type Bounds,
+  type Mask,
+} from './mask.ts'
 import { paint, regions } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
@@ -24,12 +33,13 @@ const SLOT = { width: 0.06, depth: 0.1 }
 export function fillSlots(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
-  const { width, data } = mask
+  const closed = withFilled(mask, holesOf(mask))
+  const { width, data } = closed
   const widest = (bounds.right - bounds.left) * SLOT.width
   const narrow = maskWhere(mask, () => false)
   for (let y = bounds.top; y < bounds.bottom; y++) {
     let end = -Infinity
-    for (const { left, right } of runsOf(mask, y)) {
+    for (const { left, right } of runsOf(closed, y)) {
       if (left - end <= widest) narrow.data.fill(1, y * width + end, y * width + left)
       end = right
     }
@@ -55,6 +65,31 @@ export function fillStraps(mask: Mask): Mask {
   return gaps.length > 0 ? withFilled(mask, gaps) : mask
 }
 
+/** Cuts the mask from the gaps between sleeves and body downwards, where the ends of the sleeves close them. */
+export function openGaps(mask: Mask): Mask {
+  const { width, height } = mask
+  const bounds = boundsOf(mask)
+  const data = mask.data.slice()
+  for (const hole of holesOf(mask)) {
+    const pixels = hole.toSorted()
+    if (!bounds || !isBesideSleeve(pixels, bounds, width)) continue
+    const lowest = pixels.at(-1)!
+    const ends = pixels.filter((i) => i > lowest - width)
+    const first = ends[ends.length >> 1]!
+    for (let i = first; i < width * height; i += width) data.fill(0, i, i + OPENING)
+  }
+  return { ...mask, data }
+}
+
+/** @param pixels in the order of the rows */
+function isBesideSleeve(pixels: Int32Array, { top, bottom }: Bounds, width: number): boolean {
+  const height = Math.floor(pixels.at(-1)! / width) - Math.floor(pixels[0]! / width) + 1
+  return (
+    height > (bottom - top) * BESIDE_SLEEVE.tall &&
+    height * height > pixels.length * BESIDE_SLEEVE.slim
+  )
+}
+
 const holesOf = (mask: Mask) => regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
 
 /** A copy of the mask without the holes. */
@@ -68,6 +103,11 @@ export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
 const THIN = 0.065
 /** The least width of a strap in pixels, and the share of a hole's outline that lies along it. By experiment. */
 const STRAP = { width: 2, along: 0.85 }
+
+/** The gap between a wide sleeve and the body: its least height, in heights of the cloth and in its own widths. */
+const BESIDE_SLEEVE = { tall: 0.25, slim: 4 }
+/** How wide the cut below it is, in pixels. */
+const OPENING = 2
 
 /** How far each pixel is from the ground outside and from the cloth, and how wide thin cloth is, in pixels. */
 interface Surroundings {
@@ -99,6 +139,7 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
   const around = surroundingsOf(filled, cloth)
   const { depth, rim, thin } = around
   const total = area(filled)
+  const bounds = boundsOf(filled)
   return (pixels) => {
     const size = pixels.length
     if (size < total * 0.0012 || size > total * 0.22) return false
@@ -116,7 +157,9 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
     }
     const least = inner > size * 0.15 && !isBehindStrap(pixels, around) ? 0.6 : 0.4
     // Thinner ones are stripes.
-    return widest > 3.5 && near >= inner * least && shallow < thin
+    if (widest <= 3.5 || near < inner * least) return false
+    if (shallow < thin) return true
+    return bounds !== null && isBesideSleeve(pixels.toSorted(), bounds, cloth.width)
   }
 }
 

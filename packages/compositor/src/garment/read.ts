@@ -12,7 +12,7 @@ import { clothOf } from './cloth-mask.ts'
 import { withoutDummy } from './dummy.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
-import { fillStraps } from './holes.ts'
+import { fillStraps, openGaps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
@@ -91,7 +91,7 @@ export async function readFlat(
     mask = withoutLegCut(withoutStrings(outside))
   }
   await pause()
-  const seen = shapeOfGarment(mask)
+  const seen = shapeOfGarment(openGaps(mask))
   if (!seen) return null
   await pause()
   const apart = await partsOf(seen, mask, lab)
