@@ -518,6 +518,15 @@ describe('readFlat', () => {
     })
   })
 
+  it('refuses a top of which one side is lost in the background', async () => {
+    const cloth = shirt([40, 60, 120])
+    const faded = draw(300, 400, (x, y) => (x < 115 && y > 200 ? GROUND : colourAt(cloth, x, y)))
+    await expect(readFlat(faded)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('another colour'),
+    })
+  })
+
   it('reads a garment on planks, and leaves out the lines that touch it and other things', async () => {
     const plank = (x: number, y: number): Colour => {
       if (x % 37 < 1.5) return [70, 50, 35]

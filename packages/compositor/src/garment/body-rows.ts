@@ -100,6 +100,22 @@ function axisOf(mask: Mask, bounds: Bounds): number {
   return (bounds.left + bounds.right) / 2
 }
 
+/** The share of the cloth that lies opposite to cloth, across the axis of symmetry. */
+export function symmetryOf(mask: Mask): number {
+  const { width, height, data } = mask
+  const bounds = boundsOf(mask)
+  if (!bounds) return 1
+  const sum = Math.round(2 * axisOf(mask, bounds)) - 1
+  let [all, both] = [0, 0]
+  for (let y = 0; y < height; y++) {
+    for (const { left, right } of runsOf(mask, y)) {
+      all += right - left
+      for (let x = left; x < right; x++) both += data[y * width + sum - x] ?? 0
+    }
+  }
+  return both / all
+}
+
 /** Half the typical width of the upper body. */
 export function chestHalf({ bounds, left, right }: BodyRows): number {
   const height = bounds.bottom - bounds.top

@@ -7,6 +7,7 @@ import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
+import { symmetryOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
 import { withoutDummy } from './dummy.ts'
@@ -93,6 +94,12 @@ export async function readFlat(
   await pause()
   const seen = shapeOfGarment(openGaps(mask))
   if (!seen) return null
+  if ('neckline' in seen && symmetryOf(mask) < SYMMETRY) {
+    throw new CompositionError(
+      'garment_not_found',
+      'Parts of the garment cannot be told from the background. One of another colour is needed.',
+    )
+  }
   await pause()
   const apart = await partsOf(seen, mask, lab)
   const shape = (apart && shapeOfGarment(apart)) ?? seen
@@ -100,6 +107,12 @@ export async function readFlat(
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
 }
+
+/**
+ * Tops and dresses that lie flat are symmetrical: of some 120 product photos all that were cut out as a whole have 0.939
+ * and more, those that were not, or are no tops, at most 0.928.
+ */
+const SYMMETRY = 0.93
 
 /** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
 async function partsOf(shape: Shape, mask: Mask, lab: Lab): Promise<Mask | null> {
