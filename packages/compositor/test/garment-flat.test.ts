@@ -8,12 +8,12 @@ import { fillSlots } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
-import { readFlat } from '../src/garment/read.ts'
+import { readFlat, readGarment } from '../src/garment/read.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
-import type { Perception } from '../src/perception.ts'
+import type { Perceiver, Perception } from '../src/perception.ts'
 import { ramp, type Raster } from '../src/raster.ts'
 import { poseAt } from './pose.ts'
 
@@ -631,6 +631,27 @@ describe('wearerIn', () => {
 
   it('does not take a shirt with a collar for a person', () => {
     expect(wearerIn(perceptionFrom(58))).toBeNull()
+  })
+})
+
+describe('readGarment', () => {
+  it('refuses a portrait, of which the face would be the garment', async () => {
+    const pose = poseAt({
+      nose: [150, 100],
+      leftEye: [160, 90],
+      rightEye: [140, 90],
+      leftShoulder: [200, 200],
+      rightShoulder: [100, 200],
+    })
+    const person = { width: 300, height: 400, data: new Float32Array(120_000).fill(1) }
+    const perceiver: Perceiver = {
+      perceive: async () => ({ pose, person, face: null, box: null }),
+      usage: () => ({ tensors: 0, heapBytes: 0 }),
+    }
+    await expect(readGarment(shirt([40, 60, 120]), perceiver)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('from the shoulders to the hips'),
+    })
   })
 })
 

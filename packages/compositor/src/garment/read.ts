@@ -20,7 +20,7 @@ import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
-import { isWornOnLegs, mayShowPerson, showsPerson, wearerIn } from './wearer.ts'
+import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, sleevesApart } from './seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
@@ -39,7 +39,15 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     isWorthwhile: showsPerson,
   })
   const wearer = wearerIn(perception)
-  if (!wearer && !isWornOnLegs(perception)) return readFlat(picture, shrunk)
+  if (!wearer && !isWornOnLegs(perception)) {
+    if (showsFace(perception.pose)) {
+      throw new CompositionError(
+        'garment_not_found',
+        'Who wears the garment must be visible from the shoulders to the hips, about from the front.',
+      )
+    }
+    return readFlat(picture, shrunk)
+  }
   const parsing = await parse(small, perception)
   const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null

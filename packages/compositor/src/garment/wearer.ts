@@ -58,11 +58,14 @@ function showsWearer(pose: Pose, share = 1): boolean {
   const isSure = (joint: Limb, least: number) => meanOf(pose, joint) > least * share
   const arms = isSure('Wrist', ARMS.Wrist) && isSure('Elbow', ARMS.Elbow)
   const elbows = isSure('Elbow', ELBOWS.Elbow) && isSure('Shoulder', ELBOWS.Shoulder)
-  const nose = pose.nose.score > FACE.nose * share
-  const face = nose && isSure('Eye', FACE.Eye) && isSure('Elbow', FACE.Elbow)
+  const face = showsFace(pose, share) && isSure('Elbow', FACE.Elbow)
   const torso = isSure('Shoulder', TORSO.Shoulder) && isSure('Hip', TORSO.Hip)
   return torso && (arms || elbows || face)
 }
+
+/** Whether a face is seen. Of 130 product photos without a person one reached 0.42, with a printed one. */
+export const showsFace = (pose: Pose, share = 1): boolean =>
+  pose.nose.score > FACE.nose * share && meanOf(pose, 'Eye') > FACE.Eye * share
 
 /** The same for a person whose shoulders are outside of the picture. */
 const showsLegs = (pose: Pose, share = 1): boolean =>
