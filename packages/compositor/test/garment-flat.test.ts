@@ -553,6 +553,30 @@ describe('readFlat', () => {
     }
   })
 
+  it('leaves out what the border of the picture cuts off: the sides of a dummy and its stand', async () => {
+    const skirt = cutOut(['150 120, 100 120, 60 330, 150 340'])
+    const held = draw(300, 400, (x, y) => {
+      const isDummy = y < 120 && Math.abs(Math.abs(x - 150) - 44) < 6
+      const isStand = y > 330 && Math.abs(x - 150) < 4
+      return isDummy ? [200, 190, 180] : isStand ? [20, 20, 20] : colourAt(skirt, x, y)
+    })
+    const garment = (await readFlat(held))!
+    expect(garment.kind).toBe('skirt')
+    expect(alphaAt(garment.picture, 106, 60)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 380)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 200)).toBe(255)
+  })
+
+  it('leaves out the hook of a hanger', async () => {
+    const cloth = shirt([40, 60, 120])
+    const hung = draw(300, 400, (x, y) =>
+      Math.abs(x - 150) < 6 && y > 50 && y < 112 ? [90, 60, 40] : colourAt(cloth, x, y),
+    )
+    const garment = (await readFlat(hung))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(garment.picture, 150, 60)).toBe(0)
+  })
+
   it('cuts off the strings that hang from the hem of a jacket', async () => {
     const jacket = [
       '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',

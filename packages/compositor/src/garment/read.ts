@@ -13,6 +13,7 @@ import { clothOf } from './cloth-mask.ts'
 import { withoutDummy } from './dummy.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
+import { withoutHolder } from './holder.ts'
 import { fillStraps, openGaps } from './holes.ts'
 import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
@@ -73,7 +74,7 @@ export async function readFlat(
 ): Promise<Garment | null> {
   withoutFrame(small)
   const lab = toLab(small)
-  const cloth = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
+  const cloth = withoutHolder(transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab))
   const whole = fillStraps(withoutDummy(lab, cloth))
   await pause()
   const share = area(whole) / (whole.width * whole.height)
