@@ -577,6 +577,13 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 150, 60)).toBe(0)
   })
 
+  it('finds the waist of a skirt although loops for a belt rise above it, and no legs in its waves', async () => {
+    const skirt = cutOut([
+      '150 66, 120 66, 120 61, 112 61, 100 120, 70 380, 90 390, 140 385, 150 370',
+    ])
+    expect(await readFlat(skirt)).toMatchObject({ kind: 'skirt' })
+  })
+
   it('cuts off the strings that hang from the hem of a jacket', async () => {
     const jacket = [
       '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',

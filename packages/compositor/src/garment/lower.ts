@@ -96,6 +96,8 @@ export function withoutTassels(mask: Mask): Mask {
 
 /** Long trousers are at least this many times as tall as wide. */
 const LONG = 1.9
+/** How wide they are at the hips at least, as a share of their width, and where that is in heights: skirts flare more. */
+const HIPS = { at: 0.3, wide: 0.78 }
 /**
  * Where legs part, as shares of the garment's height and, `aside` of the axis, of its width: the highest
  * crotch at all, the lowest and the usual one of long trousers, how long legs may touch between two
@@ -118,11 +120,14 @@ const CROTCH = {
 export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
   const { axis, bounds } = rows
   const height = bounds.bottom - bounds.top
-  const long = height > (bounds.right - bounds.left) * LONG
+  const width = bounds.right - bounds.left
+  const long = height > width * LONG
+  const hips = Math.round(bounds.top + height * HIPS.at)
+  const flares = rows.farRight[hips]! - rows.farLeft[hips]! < width * HIPS.wide
   let count = 0
   let top: Point | null = null
   for (let y = bounds.bottom - 1; y > bounds.top + height * CROTCH.highest; y--) {
-    const gap = gapAt(mask, y, axis, (bounds.right - bounds.left) * CROTCH.aside)
+    const gap = gapAt(mask, y, axis, width * CROTCH.aside)
     if (!gap) {
       if (top && top.y - y > height * CROTCH.seam) break
       continue
@@ -132,8 +137,8 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
     count++
     top = { x: (gap.left + gap.right) / 2, y }
   }
-  // The slit of a skirt is short as well, but few long skirts are this narrow.
-  if (!top || count < height * (long ? CROTCH.longGap : CROTCH.gap)) return null
+  // The slit of a skirt is short as well, but few long skirts are this narrow and straight.
+  if (!top || count < height * (long && !flares ? CROTCH.longGap : CROTCH.gap)) return null
   if (!long || top.y < bounds.top + height * CROTCH.lowest) return top
   return { x: (top.x + axis) / 2, y: bounds.top + height * CROTCH.usual }
 }

@@ -47,6 +47,12 @@ const WAISTS = [
   { top: 0.02, below: 0.2, share: 0.55 },
 ]
 
+/**
+ * The shares of the height at which a skirt becomes wider and wider, where loops for a belt may rise above its waist.
+ * Dresses have a neck, or are narrower at the waist than above it.
+ */
+const WIDENING = [0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5]
+
 /** How deep the waist of shorts and trousers may curve between its corners, in their widths. By experiment. */
 const CURVE = 0.05
 
@@ -90,5 +96,7 @@ export function startsWithWaist(mask: Mask): boolean {
   const curve = (CURVE * (bounds.right - bounds.left)) / height
   const begins = (share: number) =>
     crotch && covered(share + curve) >= extent(share) ? extent(share) : covered(share)
-  return WAISTS.every(({ top, below, share }) => begins(top) > extent(below) * share)
+  const widens = WIDENING.every((share, i) => i === 0 || covered(share) >= extent(WIDENING[i - 1]!))
+  const waists = widens && !crotch ? WAISTS.slice(1) : WAISTS
+  return waists.every(({ top, below, share }) => begins(top) > extent(below) * share)
 }
