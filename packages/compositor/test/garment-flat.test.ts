@@ -584,6 +584,15 @@ describe('readFlat', () => {
     expect(await readFlat(skirt)).toMatchObject({ kind: 'skirt' })
   })
 
+  it('takes no cloth with a level upper edge for a top without sleeves', async () => {
+    // Trousers with a ground between their legs that was taken for cloth.
+    const outline =
+      '95 60, 205 60, 211 114, 217 195, 228 249, 231 316, 220 350, 178 350, 176 334, 113 334, 111 350, 73 350, 76 249, 83 195, 89 114'
+    const trousers = polygon(pointsOf(outline))
+    const picture = draw(300, 400, (x, y) => (trousers(x, y) < 0 ? [40, 60, 120] : GROUND))
+    expect(await readFlat(picture)).toBeNull()
+  })
+
   it('cuts off the strings that hang from the hem of a jacket', async () => {
     const jacket = [
       '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',
