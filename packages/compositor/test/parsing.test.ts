@@ -69,6 +69,27 @@ describe('parse', () => {
     for (const x of [40, 50, 60, 140, 150, 160]) expect(at(x, 186)).toBe(LABEL.top)
   })
 
+  it('takes the hem of trousers that lies on the shoes for the trousers', async () => {
+    const { picture, perception } = draw((fill) => {
+      fill(66, 68, 134, 165, [200, 196, 180])
+      for (const x of [84, 116]) {
+        fill(x - 15, 165, x + 15, 270, [70, 50, 90])
+        fill(x - 13, 270, x + 13, 286, [150, 90, 50])
+      }
+    })
+    const { rightKnee, leftKnee, rightAnkle, leftAnkle } = poseAt({
+      rightKnee: [84, 214],
+      leftKnee: [116, 214],
+      rightAnkle: [84, 258],
+      leftAnkle: [116, 258],
+    })
+    const pose = { ...POSE, rightKnee, leftKnee, rightAnkle, leftAnkle }
+    const { labels } = await parse(picture, { ...perception, pose })
+    for (const x of [72, 84, 116, 128]) {
+      expect([263, 280].map((y) => labels[y * WIDTH + x])).toEqual([LABEL.bottom, LABEL.shoes])
+    }
+  })
+
   it('does not take the end of a band of another colour for the waist', async () => {
     const cream: Colour = [240, 236, 222]
     const at = await labelsOf((fill) => {

@@ -58,7 +58,7 @@ const BAG = [0.4, 0.8] as const
 const LEG = { bare: [0.18, 0.35], shoe: [0.3, 0.5] } as const
 /** In joints: along arms and legs, and beyond the clothing's end, where it may still be. */
 const ARM_AT = { cuff: [1.95, 2.2], fingers: 2.1, bag: 1.7 } as const
-const LEG_AT = { thigh: 0.4, noShoe: 1.6, shoe: [1.75, 2], foot: [2.1, 2.5] } as const
+const LEG_AT = { thigh: 0.4, noShoe: 1.6, shoe: [1.75, 2], foot: [2.2, 2.6] } as const
 const PAST = { end: [0.02, 0.12], slantedHem: [0.1, 0.3], sleeve: 0.15 } as const
 /** A wide cuff: where sleeves are long, in joints; from the bones; from the sleeve's end, in joints. */
 const CUFF = { from: 1.5, aside: 0.2, along: 0.4 }
@@ -104,7 +104,8 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
       noPerson + COLOUR * topColour(frame, i, colours.top[colour]!) + topPlace(frame, i, colours)
     costs[at + LABEL.bottom] =
       noPerson + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
-    costs[at + LABEL.shoes] = noPerson + COLOUR * UNKNOWN + shoesPlace(frame, i)
+    costs[at + LABEL.shoes] =
+      noPerson + COLOUR * UNKNOWN + shoesPlace(frame, i, colours.bottom[colour]!)
     costs[at + LABEL.item] = noPerson + itemColour(colours, colour) + itemPlace(frame, i)
   }
   return costs
@@ -227,9 +228,11 @@ function belowHem({ legSide, legAt, legDistance }: Frame, i: number, hems: Cover
   return COVER * certainty * rising(legAt[i]! - at, end)
 }
 
-function shoesPlace({ legAt, legDistance }: Frame, i: number): number {
+/** @param bottom the cost of the colour as that of trousers, which cover the upper part of the shoes */
+function shoesPlace({ legAt, legDistance }: Frame, i: number, bottom: number): number {
   if (legAt[i]! < LEG_AT.noShoe) return IMPOSSIBLE
-  return 4 * falling(legAt[i]!, LEG_AT.shoe) + 3 * rising(legDistance[i]!, LEG.shoe) - 1.5
+  const covered = 3 * falling(legAt[i]!, LEG_AT.foot) * falling(bottom, UNEXPLAINED)
+  return covered + 4 * falling(legAt[i]!, LEG_AT.shoe) + 3 * rising(legDistance[i]!, LEG.shoe) - 1.5
 }
 
 /** Clothing ends above the foot. */
