@@ -735,6 +735,18 @@ describe('wornUpperOf', () => {
     expect(worn?.right.armhole.length).toBeGreaterThan(2)
   })
 
+  it('refuses a front that something covers', () => {
+    const { width, height, data } = shirtWith(-1, 1)
+    const wornWith = (isHidden: (x: number, y: number) => boolean) => {
+      const labels = data.map((value, i) =>
+        value === 1 && !isHidden(i % width, Math.floor(i / width)) ? LABEL.top : LABEL.ground,
+      )
+      return wornShapeOf({ width, height, labels, isWaistGuessed: false }, wearer)
+    }
+    expect(wornWith((x, y) => x < 115 && y < 105)?.shape.kind).toBe('top')
+    expect(() => wornWith((x, y) => x < 150 && y > 120 && y < 150)).toThrow('front of the garment')
+  })
+
   it('takes clothes of one colour for a top where the picture ends at the hips', () => {
     const { width, data } = shirtWith(-1, 1)
     const heightOf = (height: number) => {

@@ -1,5 +1,6 @@
 // Reads a garment photographed on a person: the cloth is what the parsing labels as such, and the
 // landmarks follow from the joints and the cloth's outline.
+import { CompositionError } from '../composition-error.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
@@ -29,6 +30,12 @@ const UNDER_SHIRT = 0.12
 /** Half the width of a sliver, in pixels of the analysed picture. */
 const SLIVER = 1.2
 
+/**
+ * The front of a garment: its rows in lengths of the torso, what is left out at its sides in its widths, and the least share
+ * of it that is cloth. Of 42 photos of worn tops with sleeves one has 0.88, whose wearer holds its collar, all others 0.99.
+ */
+const FRONT = { from: 0.12, to: 0.8, side: 0.1, step: 0.02, least: 0.93 }
+
 interface Worn {
   /** The cloth, with the hands before it. */
   mask: Mask
@@ -36,7 +43,10 @@ interface Worn {
   hands: Mask | null
 }
 
-/** @returns null when too little cloth is visible, or its landmarks cannot be placed */
+/**
+ * @returns null when too little cloth is visible, or its landmarks cannot be placed
+ * @throws CompositionError when something is before the cloth
+ */
 export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null {
   const isTop = parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)
   const top = maskOf(parsing, isTop ? [LABEL.top, LABEL.bottom] : [LABEL.top])
@@ -50,9 +60,31 @@ export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null
   const shape = wornUpperOf(mask, wearer)
   if (!shape) return null
   const hands = handsBefore(parsing, wearer, shape, mask)
-  if (!hands) return { mask, shape, hands }
-  const whole = maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1)
-  return { mask: whole, shape: wornUpperOf(whole, wearer) ?? shape, hands }
+  const whole = hands ? maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1) : mask
+  if (shape.shoulders === 'sleeves' && frontOf(whole, wearer) < FRONT.least) {
+    throw new CompositionError(
+      'garment_not_found',
+      'The front of the garment is covered, or cannot be told from what is beside it.',
+    )
+  }
+  return { mask: whole, shape: (hands && wornUpperOf(whole, wearer)) ?? shape, hands }
+}
+
+/** The share of a front with sleeves that is cloth, down to the hem: bodies without their neck and sides. */
+function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
+  const end = boundsOf(mask)?.bottom ?? 0
+  let [all, cloth] = [0, 0]
+  for (let down = FRONT.from; down < FRONT.to; down += FRONT.step) {
+    const y = Math.round(centre.y + down * torso)
+    if (y >= end) break
+    const first = lerp(left.shoulder.x, left.hip.x, down)
+    const last = lerp(right.shoulder.x, right.hip.x, down)
+    for (let across = FRONT.side; across <= 1 - FRONT.side; across += FRONT.step) {
+      all++
+      cloth += mask.data[y * mask.width + Math.round(lerp(first, last, across))]!
+    }
+  }
+  return all > 0 ? cloth / all : 1
 }
 
 /**
