@@ -527,6 +527,14 @@ describe('readFlat', () => {
     })
   })
 
+  it('refuses a folded shirt, whose sleeves are not seen', async () => {
+    const shirt = cutOut(['150 40, 120 40, 112 52, 84 62, 84 340, 150 340'])
+    await expect(readFlat(shirt)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('folded'),
+    })
+  })
+
   it('reads a garment on planks, and leaves out the lines that touch it and other things', async () => {
     const plank = (x: number, y: number): Colour => {
       if (x % 37 < 1.5) return [70, 50, 35]

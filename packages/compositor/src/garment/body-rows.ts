@@ -1,6 +1,7 @@
 // The garment's body read row by row: the run of cloth that contains the axis of symmetry.
 import { percentile } from '../plane.ts'
 import { boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import { lerp } from '../raster.ts'
 import type { Way } from './contour.ts'
 
 export interface BodyRows {
@@ -101,19 +102,30 @@ function axisOf(mask: Mask, bounds: Bounds): number {
 }
 
 /** The share of the cloth that lies opposite to cloth, across the axis of symmetry. */
-export function symmetryOf(mask: Mask): number {
-  const { width, height, data } = mask
-  const bounds = boundsOf(mask)
-  if (!bounds) return 1
-  const sum = Math.round(2 * axisOf(mask, bounds)) - 1
+export function symmetryOf(mask: Mask, { axis, bounds }: BodyRows): number {
+  const { width, data } = mask
+  const sum = Math.round(2 * axis) - 1
   let [all, both] = [0, 0]
-  for (let y = 0; y < height; y++) {
+  for (let y = bounds.top; y < bounds.bottom; y++) {
     for (const { left, right } of runsOf(mask, y)) {
       all += right - left
       for (let x = left; x < right; x++) both += data[y * width + sum - x] ?? 0
     }
   }
   return both / all
+}
+
+/** Below the collar and above the hem: the shares of the height between which a folded shirt has one width. */
+const FOLDED = { from: 0.2, to: 0.95 }
+
+/** How much wider the widest row of the body with its sleeves is than the narrowest one, as a share. */
+export function taperOf({ bounds: { top, bottom }, farLeft, farRight }: BodyRows): number {
+  const row = (share: number) => Math.round(lerp(top, bottom, share))
+  const widths = farRight
+    .subarray(row(FOLDED.from), row(FOLDED.to))
+    .map((right, i) => right - farLeft[row(FOLDED.from) + i]!)
+    .filter((width) => !Number.isNaN(width))
+  return Math.max(...widths) / Math.min(...widths) - 1
 }
 
 /** Half the typical width of the upper body. */

@@ -7,7 +7,7 @@ import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
-import { symmetryOf } from './body-rows.ts'
+import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
 import { withoutDummy } from './dummy.ts'
@@ -25,6 +25,7 @@ import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from '.
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, sleevesApart } from './seams.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
+import type { UpperShape } from './upper.ts'
 
 /**
  * @param perceiver finds a person who wears the garment
@@ -103,12 +104,7 @@ export async function readFlat(
   await pause()
   const seen = shapeOfGarment(openGaps(mask))
   if (!seen) return null
-  if ('neckline' in seen && symmetryOf(mask) < SYMMETRY) {
-    throw new CompositionError(
-      'garment_not_found',
-      'Parts of the garment cannot be told from the background. One of another colour is needed.',
-    )
-  }
+  if ('neckline' in seen) checkUpper(seen, mask)
   await pause()
   const apart = await partsOf(seen, mask, lab)
   const shape = (apart && shapeOfGarment(apart)) ?? seen
@@ -122,6 +118,25 @@ export async function readFlat(
  * and more, those that were not, or are no tops, at most 0.928.
  */
 const SYMMETRY = 0.93
+/** From the collar to the hem, the width of a folded shirt varies by 0.4 %; that of some 110 other tops by 8 % and more. */
+const FOLDED = 0.03
+
+/** @throws CompositionError when a top or dress is folded, or a part of it was lost in the ground */
+function checkUpper({ shoulders }: UpperShape, mask: Mask): void {
+  const rows = bodyRowsOf(mask)
+  if (!rows) return
+  const refuse = (problem: string) => {
+    throw new CompositionError('garment_not_found', problem)
+  }
+  if (shoulders === 'none' && taperOf(rows) < FOLDED) {
+    refuse('The garment is folded. It must be spread out, with its sleeves.')
+  }
+  if (symmetryOf(mask, rows) < SYMMETRY) {
+    refuse(
+      'Parts of the garment cannot be told from the background. One of another colour is needed.',
+    )
+  }
+}
 
 /** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
 async function partsOf(shape: Shape, mask: Mask, lab: Lab): Promise<Mask | null> {
