@@ -47,9 +47,9 @@ const PAIRS: Pair[] = [
       padded(encodeJpeg(enlarged(drawGarment({ width: 960, height: 1080 }), 2, 0.13), 95)),
   },
   {
-    name: 'the largest JPEG, 14 MP',
+    name: 'the largest JPEG, 43 MP',
     limitMb: MAX_MB_AT_THE_LIMIT,
-    model: () => encodeJpeg(enlarged(drawFigure({ width: 810, height: 1080 }), 4, 0.3), 70),
+    model: () => encodeJpeg(enlarged(drawFigure({ width: 810, height: 1080 }), 7, 0.13), 70),
     garment: () => encodeJpeg(drawGarment(), 88),
   },
 ]

@@ -25,9 +25,15 @@ export class OutOfMemory extends Error {
 export interface Decoder {
   /**
    * Decodes and shrinks to `maxSide`.
+   * @param byLibrary whether the library may decode the file, when it is no usual JPEG
    * @throws OutOfMemory; for malformed files any value, not always an Error
    */
-  decode(bytes: Uint8Array, format: ImageFormat, maxSide: number): Promise<Raster>
+  decode(
+    bytes: Uint8Array,
+    format: ImageFormat,
+    maxSide: number,
+    byLibrary?: boolean,
+  ): Promise<Raster>
 }
 
 export interface Codecs extends Decoder {
@@ -55,10 +61,11 @@ interface Instance {
 function createDecoder(modules: CodecModules): Decoder {
   const idle = new Map<ImageFormat, Instance>()
   return {
-    async decode(bytes, format, maxSide) {
+    async decode(bytes, format, maxSide, byLibrary = true) {
       if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
       const usual = format === 'jpeg' ? await decodeJpeg(bytes, maxSide) : null
       if (usual) return usual
+      if (!byLibrary) throw new OutOfMemory('a JPEG of this size must be a usual one')
       const instance = idle.get(format) ?? (await startDecoder(modules, format))
       idle.delete(format)
       try {

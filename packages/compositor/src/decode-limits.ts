@@ -3,8 +3,16 @@
 import type { ImageHeader, JpegHeader } from '@try-on/image-files'
 import { imageDataBytes, pngChunks, type PngHeader } from '@try-on/image-files'
 
-/** Limits the CPU time. Most kinds of file reach `MAX_DECODER_BYTES` with fewer pixels. */
+/** Limits the CPU time of the library. Most kinds of file reach `MAX_DECODER_BYTES` with fewer pixels. */
 const MAX_PIXELS = { light: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
+
+/**
+ * The same for usual JPEGs, which are never in memory as a whole (`jpeg/decode.ts`): phones take photos of 50 megapixels.
+ * A progressive one visits each pixel in each scan, usually 10 times.
+ */
+const MAX_USUAL = { pixels: 51_000_000, buffered: 25_000_000, visits: 300_000_000 }
+/** Shrunk to less than half, a sample of a progressive JPEG takes so many bytes, otherwise 2. */
+const SHRUNK_SAMPLE = 1.25
 
 /**
  * For a decoder and the files of a job. A Worker has 128 MB in total, and the models take 30 MB, the
@@ -14,7 +22,21 @@ const MAX_PIXELS = { light: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
 export const MAX_DECODER_BYTES = 72 * 1024 * 1024
 
 /**
- * Whether decoding takes too much time or memory.
+ * Whether the decoder of a usual JPEG takes too much time or memory.
+ * @param maxSide to which it is shrunk, pixels
+ * @param filesBytes the size of both files of the job
+ */
+export function isTooLargeJpeg(header: JpegHeader, maxSide: number, filesBytes: number): boolean {
+  const pixels = header.width * header.height
+  if (!header.buffered) return pixels > MAX_USUAL.pixels
+  const isShrunk = Math.max(header.width, header.height) > 2 * maxSide
+  const needed = pixels * header.samples * (isShrunk ? SHRUNK_SAMPLE : 2) + filesBytes
+  const visits = pixels * header.scans
+  return pixels > MAX_USUAL.buffered || visits > MAX_USUAL.visits || needed > MAX_DECODER_BYTES
+}
+
+/**
+ * Whether decoding by the library takes too much time or memory.
  * @param fileBytes the size of this file
  * @param otherBytes the size of the job's other file, which is in memory too
  */
@@ -38,7 +60,7 @@ function bytesPerPixel(header: ImageHeader): number {
   return isGreyPng(header) ? 6.3 : 4.2
 }
 
-/** Whether all coefficients are in memory, 2 bytes each. The library takes more, up to its own limit. */
+/** Whether all coefficients are in memory, 2 bytes each. */
 const isBuffered = (header: ImageHeader): header is JpegHeader =>
   header.format === 'jpeg' && header.buffered
 

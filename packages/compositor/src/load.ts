@@ -3,7 +3,7 @@ import { imageFile, inspect, orientationOf } from '@try-on/image-files'
 import type { ImageFormat } from '@try-on/image-files'
 import { OutOfMemory, type Decoder } from './codecs.ts'
 import { upright } from './upright.ts'
-import { containsItsImage, isTooLarge, unsupported } from './decode-limits.ts'
+import { containsItsImage, isTooLarge, isTooLargeJpeg, unsupported } from './decode-limits.ts'
 import type { Raster } from './raster.ts'
 
 /** An image file with the format that its first bytes show. */
@@ -45,7 +45,10 @@ export async function load(
 
   const header = inspect(bytes, format)
   if ('corrupt' in header) throw unusable('corrupt', header.corrupt)
-  if (isTooLarge(header, bytes.length, otherBytes)) {
+  const byLibrary = !isTooLarge(header, bytes.length, otherBytes)
+  const asUsual =
+    header.format === 'jpeg' && !isTooLargeJpeg(header, maxSide, bytes.length + otherBytes)
+  if (!byLibrary && !asUsual) {
     const reason = `${header.width} × ${header.height} pixels in ${bytes.length} bytes`
     throw unusable('too_large', reason)
   }
@@ -58,7 +61,7 @@ export async function load(
   }
   try {
     const file = header.format === 'webp' ? imageFile(bytes, header) : bytes
-    const decoded = await decoder.decode(file, format, maxSide)
+    const decoded = await decoder.decode(file, format, maxSide, byLibrary)
     return upright(decoded, orientationOf(bytes, format))
   } catch (cause) {
     if (cause instanceof OutOfMemory) throw unusable('too_large', cause.message, cause)

@@ -39,6 +39,8 @@ const square = (side: number) => ({ width: side, height: side })
 /** Sides of square images at and above the pixel limits. */
 const [LIGHT, OVER_LIGHT] = [3_741, 3_742]
 const [OVER_MEDIUM, OVER_HEAVY] = [3_536, 2_450]
+/** The same for usual JPEGs, of one scan and of several. */
+const [OVER_USUAL, OVER_BUFFERED] = [7_142, 5_001]
 
 describe('a WebP bomb', () => {
   it('is rejected when its first frame is larger than its canvas', async () => {
@@ -105,17 +107,24 @@ describe('a JPEG bomb', () => {
   })
 
   it('has a lower limit when each component has a scan', async () => {
-    const size = square(OVER_MEDIUM)
     const scans = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
-    const file = jpegFile({ ...size, sampling: colour, scans })
+    const file = jpegFile({ ...square(OVER_BUFFERED), sampling: colour, scans })
     expect(await outcome(file)).toEqual(rejected('too_large'))
-    const whole = jpegFile({ ...size, sampling: colour })
+    const whole = jpegFile({ ...square(OVER_MEDIUM), sampling: colour })
     expect((await outcome(whole)).result).toBe('64 × 64')
   })
 
   it('is rejected by its number of pixels', async () => {
-    expect(await outcome(jpegFile(square(OVER_LIGHT)))).toEqual(rejected('too_large'))
+    expect(await outcome(jpegFile(square(OVER_USUAL)))).toEqual(rejected('too_large'))
     expect((await outcome(jpegFile(square(LIGHT)))).result).toBe('64 × 64')
+  })
+
+  it('is not decoded by the library when only a usual one may have its size', async () => {
+    const [side, damaged] = [6_000, jpegFile(square(OVER_LIGHT))]
+    // Two bits for each block.
+    const scans = [jpegScan([1], [0, 63], new Uint8Array((side / 8) ** 2 / 4))]
+    expect((await outcome(jpegFile({ ...square(side), scans }))).result).toBe('64 × 64')
+    expect((await outcome(damaged)).result).toBe('model_image_too_large')
   })
 
   it.each([

@@ -3,14 +3,14 @@ import { inspect } from '@try-on/image-files'
 import type { ImageHeader } from '@try-on/image-files'
 import { jpegFile, lossyHeaderChunk, webpFile } from '@try-on/image-files/samples'
 import { expect, it } from 'vitest'
-import { isTooLarge } from '../src/decode-limits.ts'
+import { isTooLarge, isTooLargeJpeg } from '../src/decode-limits.ts'
 
 const MB = 1_000_000
 
-function headerOf(bytes: Uint8Array, format: 'jpeg' | 'webp'): ImageHeader {
+function headerOf<F extends 'jpeg' | 'webp'>(bytes: Uint8Array, format: F) {
   const header = inspect(bytes, format)
   if ('corrupt' in header) throw new Error(header.corrupt)
-  return header
+  return header as ImageHeader & { format: F }
 }
 
 const jpeg = (width: number, height: number, coding = 0xc0, sampling = [0x22, 0x11, 0x11]) =>
@@ -33,4 +33,22 @@ it.each([
   ['a large WebP of 12 MP', webp(4_000, 3_000), 5, 3, true],
 ])('%s', (_, header, fileMb, otherMb, expected) => {
   expect(isTooLarge(header, fileMb * MB, otherMb * MB)).toBe(expected)
+})
+
+const progressive = (width: number, height: number, count = 10, sampling?: number[]) => ({
+  ...jpeg(width, height, 0xc2, sampling),
+  scans: count,
+})
+const FULL = [0x11, 0x11, 0x11]
+
+it.each([
+  ['a phone photo of 50 MP', jpeg(8_160, 6_120), 20, false],
+  ['more than 51 MP', jpeg(8_256, 6_192), 1, true],
+  ['a progressive file of 24 MP', progressive(4_000, 6_000), 20, false],
+  ['one of 24 MP with chroma in full', progressive(4_000, 6_000, 10, FULL), 1, true],
+  ['one of 16 MP with chroma in full', progressive(4_000, 4_000, 10, FULL), 10, false],
+  ['more than 25 MP', progressive(4_200, 6_000), 1, true],
+  ['one of 24 MP with many scans', progressive(4_000, 6_000, 13), 1, true],
+])('a usual JPEG: %s', (_, header, filesMb, expected) => {
+  expect(isTooLargeJpeg(header, 1_536, filesMb * MB)).toBe(expected)
 })

@@ -76,6 +76,7 @@ export interface JpegHeader {
   components: number
   /** How many samples all channels have for a pixel: 3 in full resolution, 1.5 with both chroma channels in half. */
   samples: number
+  scans: number
   /** Whether the decoder must store all coefficients of the image until the last scan is read. */
   buffered: boolean
   /** Whether the file has its end-of-image marker. */
@@ -86,7 +87,6 @@ export interface JpegHeader {
 export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
   let header: JpegHeader | undefined
   let segments = 0
-  let scans = 0
   for (const { marker, body } of jpegSegments(bytes)) {
     if (marker === EOI && header) {
       header.complete = true
@@ -102,13 +102,14 @@ export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
         width: view.getUint16(3),
         components: view.getUint8(5),
         samples: samplesOf(body),
+        scans: 0,
         buffered: PROGRESSIVE.has(marker),
         complete: false,
       }
     } else if (marker === SOS) {
       if (!header) return corrupt('a JPEG scan comes before the frame')
-      scans += 1
-      if (scans > MAX_JPEG_SCANS) return corrupt(`more than ${MAX_JPEG_SCANS} JPEG scans`)
+      header.scans += 1
+      if (header.scans > MAX_JPEG_SCANS) return corrupt(`more than ${MAX_JPEG_SCANS} JPEG scans`)
       // With a scan per component, pixels are complete only after the last scan.
       if (body[0] !== header.components) header.buffered = true
     }

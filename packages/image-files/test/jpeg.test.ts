@@ -16,6 +16,7 @@ describe('inspectJpeg', () => {
       precision: 8,
       components: 3,
       samples: 1.5,
+      scans: 1,
       buffered: false,
       complete: true,
     })

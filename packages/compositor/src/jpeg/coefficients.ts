@@ -1,29 +1,61 @@
 // The coefficients of pictures of which each scan has a part: of progressive ones, and of those with a scan for each
-// component. All of them are in memory until the last scan: 3 bytes a pixel with chroma in half resolution, 6 in full.
+// component. They are in memory until the last scan, as far as the transform to the target's size needs them.
 import { pauseInRows } from '../pause.ts'
 import type { Component, Frame, Scan, ScanPart } from './frame.ts'
 import { ScanReader } from './scan-reader.ts'
 
 /** The blocks of a component, row by row, each in the order of the file, in steps. */
-export interface Coefficients {
-  data: Int16Array
+export class Coefficients {
   /** The blocks of a row, those beyond the picture included. */
-  stride: number
+  readonly stride: number
+  /** How many coefficients of a block have a value, the first ones. Of the others only is known whether they are 0. */
+  readonly kept: number
+  readonly #values: Int16Array
+  readonly #others: Uint8Array
+  #block = 0
+
+  constructor(stride: number, rows: number, kept: number) {
+    this.stride = stride
+    this.kept = kept
+    this.#values = new Int16Array(stride * rows * kept)
+    this.#others = new Uint8Array(kept < 64 ? stride * rows * 8 : 0)
+  }
+
+  /** Goes to a block. */
+  to(column: number, row: number): this {
+    this.#block = row * this.stride + column
+    return this
+  }
+
+  /** A coefficient of the block; any number but 0 for one without a value that is not 0. */
+  get(k: number): number {
+    if (k < this.kept) return this.#values[this.#block * this.kept + k]!
+    return this.#others[this.#block * 8 + (k >> 3)]! & (1 << (k & 7))
+  }
+
+  set(k: number, value: number): void {
+    if (k < this.kept) this.#values[this.#block * this.kept + k] = value
+    else if (value !== 0) {
+      const at = this.#block * 8 + (k >> 3)
+      this.#others[at] = this.#others[at]! | (1 << (k & 7))
+    }
+  }
 }
 
 /**
  * @param units of the picture, across and down
+ * @param kept how many coefficients of a block are needed, for each component
  * @throws UnreadableScan
  */
 export async function readCoefficients(
   file: Uint8Array,
   frame: Frame,
   units: { across: number; down: number },
+  kept: readonly number[],
 ): Promise<Coefficients[]> {
-  const all = frame.components.map(({ columns, rows }) => ({
-    data: new Int16Array(units.across * columns * units.down * rows * 64),
-    stride: units.across * columns,
-  }))
+  const all = frame.components.map(
+    ({ columns, rows }, i) => new Coefficients(units.across * columns, units.down * rows, kept[i]!),
+  )
   for (const scan of frame.scans) {
     const reader = new ScanReader(file, scan)
     const means = frame.components.map(() => 0)
@@ -34,11 +66,10 @@ export async function readCoefficients(
       for (let x = 0; x < size.across; x++) {
         if (reader.nextUnit()) means.fill(0)
         for (const part of scan.parts) {
-          const { data, stride } = all[part.index]!
           const { columns, rows } = only ? ONE : frame.components[part.index]!
           for (let row = y * rows; row < (y + 1) * rows; row++) {
             for (let column = x * columns; column < (x + 1) * columns; column++) {
-              readBlock(reader, scan, part, data, (row * stride + column) * 64, means)
+              readBlock(reader, scan, part, all[part.index]!.to(column, row), means)
             }
           }
         }
@@ -66,17 +97,16 @@ function readBlock(
   reader: ScanReader,
   scan: Scan,
   { index, means: codes, others }: ScanPart,
-  data: Int16Array,
-  at: number,
+  block: Coefficients,
   means: number[],
 ): void {
   const { first, last, low, refines } = scan
-  if (first === 0 && refines) data[at] = data[at]! | (reader.bit() << low)
+  if (first === 0 && refines) block.set(0, block.get(0) | (reader.bit() << low))
   else if (first === 0) {
     means[index] = reader.readMean(codes!, means[index]!)
-    data[at] = means[index] << low
+    block.set(0, means[index] << low)
   }
   if (last === 0) return
-  if (refines) reader.refineBand(others!, scan, data, at)
-  else reader.readBand(others!, scan, data, at)
+  if (refines) reader.refineBand(others!, scan, block)
+  else reader.readBand(others!, scan, block)
 }

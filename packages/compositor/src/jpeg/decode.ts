@@ -1,6 +1,6 @@
 // Decodes usual JPEGs in rows of blocks, with pauses between them, and shrinks them meanwhile: by the
-// transform to half, a quarter or an eighth, the rest row by row. A picture never exists in full size, but the
-// coefficients of progressive ones do.
+// transform to half, a quarter or an eighth, the rest row by row. A picture never exists in full size. Of progressive
+// ones the coefficients that the transform needs do.
 import { pauseInRows } from '../pause.ts'
 import { fit, Shrinker, type Raster, type Size } from '../raster.ts'
 import { readCoefficients, type Coefficients } from './coefficients.ts'
@@ -34,12 +34,12 @@ async function decodeFrame(file: Uint8Array, frame: Frame, target: Size): Promis
   const down = Math.ceil(frame.height / unit.height)
   const scan = wholeScan(frame)
   const reader = scan && new ScanReader(file, scan)
-  const stored = scan ? [] : await readCoefficients(file, frame, { across, down })
   const channels = frame.components.map((component, i) => ({
     ...createChannel(component, side, across, { columns, rows }, size),
     codes: scan?.parts[i] ?? null,
-    stored: stored[i] ?? null,
   }))
+  const kept = channels.map(({ factors }) => factors.findLastIndex((factor) => factor !== 0) + 1)
+  const stored = scan ? [] : await readCoefficients(file, frame, { across, down }, kept)
   const planes = channels.map(({ plane }) => plane)
   const shrinker = new Shrinker(size, target)
   const row = new Uint8ClampedArray(size.width * 4).fill(255)
@@ -47,7 +47,7 @@ async function decodeFrame(file: Uint8Array, frame: Frame, target: Size): Promis
   for (let y = 0; y < down; y++) {
     for (let x = 0; x < across; x++) {
       if (reader?.nextUnit()) for (const channel of channels) channel.mean = 0
-      for (const channel of channels) readUnit(reader, channel, x, y)
+      for (let i = 0; i < channels.length; i++) readUnit(reader, channels[i]!, stored[i], x, y)
     }
     reader?.check()
     // The last row may depend on chroma below it.
@@ -89,9 +89,8 @@ interface Channel {
   factors: Float64Array
   /** The mean of the last block in steps. */
   mean: number
-  /** Where blocks come from: the codes of the only scan, or the coefficients of all scans. */
+  /** The codes of the only scan. */
   codes: ScanPart | null
-  stored: Coefficients | null
 }
 
 /** @param most the blocks of a unit in luma */
@@ -101,7 +100,7 @@ function createChannel(
   across: number,
   most: { columns: number; rows: number },
   size: Size,
-): Omit<Channel, 'codes' | 'stored'> {
+): Omit<Channel, 'codes'> {
   // Chroma in half resolution is reduced less, as far as blocks are large enough.
   const isHalf = component.columns < most.columns && component.rows < most.rows
   const side = isHalf && lumaSide < 8 ? ((lumaSide * 2) as BlockSide) : lumaSide
@@ -131,9 +130,19 @@ function createChannel(
 
 const block = new Float64Array(64)
 
-/** Reads and transforms the blocks of one component in a unit. @throws UnreadableScan */
-function readUnit(reader: ScanReader | null, channel: Channel, x: number, y: number): void {
-  const { component, plane, side, transform, factors, codes, stored } = channel
+/**
+ * Reads and transforms the blocks of one component in a unit.
+ * @param stored the coefficients of all scans, unless there is only one
+ * @throws UnreadableScan
+ */
+function readUnit(
+  reader: ScanReader | null,
+  channel: Channel,
+  stored: Coefficients | undefined,
+  x: number,
+  y: number,
+): void {
+  const { component, plane, side, transform, factors, codes } = channel
   const { columns, rows } = component
   for (let row = y * rows; row < (y + 1) * rows; row++) {
     for (let column = x * columns; column < (x + 1) * columns; column++) {
@@ -141,7 +150,7 @@ function readUnit(reader: ScanReader | null, channel: Channel, x: number, y: num
       if (reader && codes) {
         channel.mean = reader.readBlock(codes.means!, codes.others!, factors, block, channel.mean)
       } else if (stored) {
-        loadBlock(stored, row * stored.stride + column, factors)
+        loadBlock(stored.to(column, row), factors)
       }
       block[0] = block[0]! + 128
       const top = (row * side) % plane.rows
@@ -150,9 +159,9 @@ function readUnit(reader: ScanReader | null, channel: Channel, x: number, y: num
   }
 }
 
-function loadBlock({ data }: Coefficients, index: number, factors: Float64Array): void {
-  for (let k = 0, at = index * 64; k < 64; k++, at++) {
-    const steps = data[at]!
+function loadBlock(stored: Coefficients, factors: Float64Array): void {
+  for (let k = 0; k < stored.kept; k++) {
+    const steps = stored.get(k)
     if (steps !== 0) block[ZIGZAG[k]!] = steps * factors[k]!
   }
 }

@@ -12,6 +12,12 @@ const MAX_SIZE = 11
 const FIRST_RESTART = 0xd0
 const END_OF_IMAGE = 0xd9
 
+/** A block whose coefficients several scans have. */
+interface Block {
+  get(k: number): number
+  set(k: number, value: number): void
+}
+
 /** From which coefficient to which a scan goes, without the first one of a block, and which is its lowest bit. */
 interface Band {
   first: number
@@ -92,10 +98,10 @@ export class ScanReader {
   }
 
   /**
-   * Reads a band of the block at `at`, in the order of the file.
+   * Reads a band of a block.
    * @throws UnreadableScan
    */
-  readBand(others: DecodingTable, { first, last, low }: Band, data: Int16Array, at: number): void {
+  readBand(others: DecodingTable, { first, last, low }: Band, block: Block): void {
     if (this.#emptyBlocks > 0) {
       this.#emptyBlocks--
       return
@@ -110,7 +116,7 @@ export class ScanReader {
       }
       k += zeros
       if (k > last) throw new UnreadableScan('a block has too many coefficients')
-      if (size > 0) data[at + k] = this.#number(size) << low
+      if (size > 0) block.set(k, this.#number(size) << low)
     }
   }
 
@@ -118,7 +124,7 @@ export class ScanReader {
    * Adds the lowest bit of a band to its coefficients that are not zero, and those that begin with it.
    * @throws UnreadableScan
    */
-  refineBand(others: DecodingTable, band: Band, data: Int16Array, at: number): void {
+  refineBand(others: DecodingTable, band: Band, block: Block): void {
     const { first, last, low } = band
     let k = first
     while (k <= last && this.#emptyBlocks === 0) {
@@ -131,24 +137,24 @@ export class ScanReader {
       }
       if (size > 1) throw new UnreadableScan('a new coefficient has more than one bit')
       const value = size === 0 ? 0 : this.bit() === 1 ? 1 << low : -1 << low
-      k = this.#refine(data, at, k, band, zeros)
+      k = this.#refine(block, k, band, zeros)
       if (k > last && value !== 0) throw new UnreadableScan('a block has too many coefficients')
-      if (value !== 0) data[at + k] = value
+      if (value !== 0) block.set(k, value)
       k++
     }
     if (this.#emptyBlocks === 0) return
-    this.#refine(data, at, k, band, 64)
+    this.#refine(block, k, band, 64)
     this.#emptyBlocks--
   }
 
   /** @returns the place of the zero after so many others, or the one after `last` */
-  #refine(data: Int16Array, at: number, from: number, { last, low }: Band, zeros: number): number {
+  #refine(block: Block, from: number, { last, low }: Band, zeros: number): number {
     let k = from
     for (let left = zeros; k <= last; k++) {
-      const value = data[at + k]!
+      const value = block.get(k)
       if (value === 0) {
         if (left-- === 0) break
-      } else if (this.bit() === 1) data[at + k] = value + (value > 0 ? 1 << low : -1 << low)
+      } else if (this.bit() === 1) block.set(k, value + (value > 0 ? 1 << low : -1 << low))
     }
     return k
   }
