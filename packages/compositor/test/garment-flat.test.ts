@@ -627,7 +627,11 @@ describe('readFlat', () => {
 
   it('finds the waist of shorts although it curves between its corners', async () => {
     const shorts = ['150 87, 110 84, 84 80, 60 260, 132 280, 150 220']
-    expect((await readFlat(cutOut(shorts)))?.kind).toBe('trousers')
+    const level = cutOut(shorts)
+    const tilted = draw(300, 400, (x, y) => colourAt(level, x, Math.max(0, y + (x - 150) / 35)))
+    for (const picture of [level, tilted]) {
+      expect((await readFlat(picture))?.kind).toBe('trousers')
+    }
   })
 
   it('finds the legs of trousers whose waist a hanger hides', async () => {

@@ -55,6 +55,8 @@ const WIDENING = [0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5]
 
 /** How deep the waist of shorts and trousers may curve between its corners, in their widths. By experiment. */
 const CURVE = 0.05
+/** How much higher one of its corners may be than the other, in heights. By experiment. */
+const TILT = 0.015
 
 /** Legs of trousers: where they part at the highest and the lowest, and the least length of the gap, in heights. */
 const LEGS = { from: 0.15, to: 0.6, gap: 0.3 }
@@ -94,9 +96,12 @@ export function startsWithWaist(mask: Mask): boolean {
     if (!crotch) return false
   } else if (crotch && hasLegs(rows, crotch)) return true
   const curve = (CURVE * (bounds.right - bounds.left)) / height
-  const begins = (share: number) =>
-    crotch && covered(share + curve) >= extent(share) ? extent(share) : covered(share)
   const widens = WIDENING.every((share, i) => i === 0 || covered(share) >= extent(WIDENING[i - 1]!))
   const waists = widens && !crotch ? WAISTS.slice(1) : WAISTS
-  return waists.every(({ top, below, share }) => begins(top) > extent(below) * share)
+  return waists.every(({ top, below, share }) => {
+    const level = top + TILT
+    return crotch && covered(level + curve) >= extent(level + curve)
+      ? extent(level) > extent(below + TILT) * share
+      : covered(top) > extent(below) * share
+  })
 }
