@@ -809,6 +809,8 @@ describe('clothes on a person who is seen from the hips down', () => {
   const size = { width: 300, height: 400 }
   const pose = poseAt({
     leftElbow: [230, 20],
+    leftWrist: [235, 90],
+    rightWrist: [65, 90],
     rightElbow: [70, 20],
     leftHip: [185, 70],
     rightHip: [115, 70],
@@ -837,7 +839,7 @@ describe('clothes on a person who is seen from the hips down', () => {
     expect(isWornOnLegs(perception)).toBe(true)
     expect(isWornOnLegs({ ...perception, person: plane(0.02) })).toBe(false)
     const faint = { x: 0, y: 0, score: 0.3 }
-    const armless = { ...pose, leftElbow: faint, rightElbow: faint }
+    const armless = { ...pose, leftWrist: faint, rightWrist: faint }
     expect(isWornOnLegs({ ...perception, pose: armless })).toBe(false)
   })
 
@@ -847,6 +849,9 @@ describe('clothes on a person who is seen from the hips down', () => {
     expect(worn?.mask.data.indexOf(1)).toBe(60 * size.width + 80)
     expect(Math.floor(worn!.mask.data.lastIndexOf(1) / size.width)).toBe(299)
     expect(shapeOnLegs(parsingFrom(110), pose)).toBeNull()
+    const lost = parsingFrom(60)
+    for (let y = 200; y < 230; y++) lost.labels.fill(LABEL.ground, y * 300 + 90, y * 300 + 138)
+    expect(shapeOnLegs(lost, pose)).toBeNull()
   })
 })
 

@@ -3,8 +3,9 @@ import type { LowerGarment } from '../garment.ts'
 import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { areaOfRow, boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
-import type { BodyRows } from './body-rows.ts'
+import { widthBesideGap, type BodyRows } from './body-rows.ts'
 import { bestIndex, stretch, type Way } from './contour.ts'
+import { median } from '../plane.ts'
 import { smoothLine } from '../smoothing.ts'
 
 export type LowerShape = Omit<LowerGarment, 'picture'>
@@ -151,4 +152,23 @@ function gapAt(mask: Mask, y: number, axis: number, reach: number) {
     if (Math.abs((left + right) / 2 - axis) < reach) return { left, right }
   }
   return null
+}
+
+/** The part of long legs that is compared, in shares of their length: hems aslant are narrow. */
+const LEG = { from: 0.1, to: 0.8, least: 0.3 }
+
+/** How wide the narrowest place of a leg is, in usual widths of it; 1 for short legs. */
+export function narrowestLeg(rows: BodyRows, crotch: Point): number {
+  const { top, bottom } = rows.bounds
+  const length = bottom - crotch.y
+  if (length < LEG.least * (bottom - top)) return 1
+  const rowsOfLegs = Array.from(
+    { length: Math.floor((LEG.to - LEG.from) * length) },
+    (_, row) => Math.round(crotch.y + LEG.from * length) + row,
+  )
+  const shares = ([-1, 1] as const).map((way) => {
+    const widths = rowsOfLegs.map((y) => widthBesideGap(rows, y, way)).filter(Number.isFinite)
+    return widths.length > 0 ? Math.min(...widths) / median(widths) : 1
+  })
+  return Math.min(...shares)
 }

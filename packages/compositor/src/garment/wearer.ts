@@ -32,8 +32,8 @@ const TORSO = { Shoulder: 0.55, Hip: 0.45 }
 const ARMS = { Wrist: 0.42, Elbow: 0.5 }
 const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
 const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
-/** The same in a picture that ends below the shoulders. Trousers without a person reach 0.35 at the elbows (25 photos). */
-const LEGS = { Hip: 0.55, Knee: 0.6, Ankle: 0.5, Elbow: 0.45 }
+/** The same in a picture that ends below the shoulders. Trousers without a person reach 0.2 at the wrists (25 photos). */
+const LEGS = { Hip: 0.55, Knee: 0.6, Ankle: 0.5, Wrist: 0.4 }
 /**
  * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
  * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
@@ -70,7 +70,7 @@ export const showsFace = (pose: Pose, share = 1): boolean =>
 /** The same for a person whose shoulders are outside of the picture. */
 const showsLegs = (pose: Pose, share = 1): boolean =>
   meanOf(pose, 'Shoulder') < TORSO.Shoulder &&
-  (['Hip', 'Knee', 'Ankle', 'Elbow'] as const).every(
+  (['Hip', 'Knee', 'Ankle', 'Wrist'] as const).every(
     (joint) => meanOf(pose, joint) > LEGS[joint] * share,
   )
 
