@@ -12,26 +12,31 @@ function memoryFor(length: number): Float32Array {
 }
 
 /** Three box blurs, close to a Gaussian whose deviation is about the radius. */
-export function blur(plane: Plane, radius: number): Plane {
+export const blur = (plane: Plane, radius: number): Plane =>
+  blurInPlace({ ...plane, data: plane.data.slice() }, radius)
+
+/** The same of a plane that nothing else needs. @returns the plane */
+export function blurInPlace(plane: Plane, radius: number): Plane {
   const reach = Math.round(radius)
-  const { width, height } = plane
-  const data = plane.data.slice()
-  if (reach < 1) return { width, height, data }
-  // Rows of zeros that no pass reaches stay as they are.
-  let first = 0
-  while (data[first] === 0) first++
-  if (first === data.length) return { width, height, data }
-  let last = data.length - 1
-  while (data[last] === 0) last--
-  const top = Math.max(0, Math.floor(first / width) - 3 * reach)
-  const bottom = Math.min(height, Math.floor(last / width) + 1 + 3 * reach)
-  const part = data.subarray(top * width, bottom * width)
+  if (reach < 1) return plane
+  const { width } = plane
+  const part = rowsAround(plane.data, width, 3 * reach)
   const rows = memoryFor(part.length)
   for (let pass = 0; pass < 3; pass++) {
     blurRows(part, rows, width, reach)
-    blurColumns(rows, part, width, bottom - top, reach)
+    blurColumns(rows, part, width, part.length / width, reach)
   }
-  return { width, height, data }
+  return plane
+}
+
+/** The rows that are not all 0, what lies between them, and `reach` rows around: smoothing changes no others. */
+function rowsAround(data: Float32Array, width: number, reach: number): Float32Array {
+  let first = 0
+  while (data[first] === 0) first++
+  let last = data.length - 1
+  while (last > first && data[last] === 0) last--
+  const top = Math.max(0, Math.floor(first / width) - reach)
+  return data.subarray(top * width, (Math.floor(last / width) + 1 + reach) * width)
 }
 
 /** A running mean along each row; outside the picture the nearest pixel is repeated. */
@@ -107,7 +112,7 @@ export function blurWithin(values: Plane, weight: Plane, radius: number): Plane 
   for (let i = 0; i < weighted.data.length; i++) {
     weighted.data[i] = values.data[i]! * weight.data[i]!
   }
-  const total = blur(weighted, radius)
+  const total = blurInPlace(weighted, radius)
   const share = blur(weight, radius)
   for (let i = 0; i < total.data.length; i++) {
     total.data[i] = share.data[i]! > 1e-3 ? total.data[i]! / share.data[i]! : NaN
@@ -116,15 +121,16 @@ export function blurWithin(values: Plane, weight: Plane, radius: number): Plane 
 }
 
 /** Two box blurs, in place, of four interleaved values a pixel; outside the picture they are 0. */
-export function blurSums(data: Float32Array, width: number, height: number, reach: number): void {
-  const rows = memoryFor(data.length)
+export function blurSums(data: Float32Array, width: number, reach: number): void {
   const row = width * 4
+  const part = rowsAround(data, row, 2 * reach)
+  const rows = memoryFor(part.length)
   const sums = new Float64Array(row)
   for (let pass = 0; pass < 2; pass++) {
-    for (let start = 0; start < data.length; start += row) {
-      sumRow(data, rows, start, start + row, reach)
+    for (let start = 0; start < part.length; start += row) {
+      sumRow(part, rows, start, start + row, reach)
     }
-    sumColumns(rows, data, row, height, reach, sums)
+    sumColumns(rows, part, row, part.length / row, reach, sums)
   }
 }
 

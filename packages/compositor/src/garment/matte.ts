@@ -3,7 +3,7 @@ import { pause, pauseInRows } from '../pause.ts'
 import { createPlane, sample, type Plane } from '../plane.ts'
 import { ramp, type Raster } from '../raster.ts'
 import { distanceTo, type Mask } from './mask.ts'
-import { blur } from '../smoothing.ts'
+import { blur, blurInPlace } from '../smoothing.ts'
 
 /** How far inside the mask, in its pixels, a colour is free of the ground's. */
 const CLEAN = 2.5
@@ -20,7 +20,7 @@ const ALMOST_ZERO = 1e-4
  */
 export async function matteOf(picture: Raster, small: Raster, mask: Mask): Promise<Raster> {
   const { width, height } = picture
-  const soft = blur({ ...mask, data: Float32Array.from(mask.data) }, 1)
+  const soft = blurInPlace({ ...mask, data: new Float32Array(mask.data) }, 1)
   await pause()
   const inner = innerColours(small, mask)
   const data = new Uint8ClampedArray(picture.data.length)
@@ -61,7 +61,7 @@ function innerColours(small: Raster, mask: Mask): { depth: Float32Array; channel
   const channels = [0, 1, 2].map((c) => {
     const plane = createPlane(width, height)
     for (let i = 0; i < depth.length; i++) plane.data[i] = small.data[i * 4 + c]! * weight.data[i]!
-    const mean = blur(plane, 2)
+    const mean = blurInPlace(plane, 2)
     for (let i = 0; i < depth.length; i++) {
       const share = total.data[i]!
       mean.data[i] = share > ALMOST_ZERO ? mean.data[i]! / share : small.data[i * 4 + c]!

@@ -5,6 +5,9 @@ import type { Small } from './small.ts'
 /** From this reach on half the size will do: wide neighbourhoods change slowly. */
 const WIDE = 4
 
+/** Memory for the sums of a neighbourhood. It is used and left within one call. */
+let memory = new Float32Array(0)
+
 export interface LocalColours {
   /** Three values from 0 to 255 for each pixel. */
   rgb: Uint8ClampedArray
@@ -21,7 +24,8 @@ export function localColours(
   const half = reach >= WIDE ? 1 : 0
   const w = (width + half) >> half
   const h = (height + half) >> half
-  const sums = new Float32Array(w * h * 4)
+  if (memory.length < w * h * 4) memory = new Float32Array(w * h * 4)
+  const sums = memory.subarray(0, w * h * 4).fill(0)
   const [red, green, blue] = rgb
   for (let y = 0, at = 0; y < height; y++) {
     const row = (y >> half) * w
@@ -34,7 +38,7 @@ export function localColours(
       sums[to + 3] = sums[to + 3]! + 1
     }
   }
-  blurSums(sums, w, h, Math.max(1, Math.round(reach / (1 + half))))
+  blurSums(sums, w, Math.max(1, Math.round(reach / (1 + half))))
   const result: LocalColours = {
     rgb: new Uint8ClampedArray(width * height * 3),
     share: new Float32Array(width * height),
