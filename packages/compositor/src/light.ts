@@ -2,7 +2,7 @@
 import type { Label, Parsing } from './parsing.ts'
 import { createPlane, median, percentile, type Plane } from './plane.ts'
 import type { Lab } from './oklab.ts'
-import { clamp } from './raster.ts'
+import { clamp, pixelsWhere } from './raster.ts'
 import { blur, blurWithin } from './smoothing.ts'
 
 // Differences of Oklab's lightness, unless a line says otherwise; chosen by experiment on the development photographs.
@@ -28,12 +28,12 @@ export function shadeOf(lab: Lab, parsing: Parsing, label: Label, size: number):
   const { width, height, labels } = parsing
   const shade = createPlane(width, height)
   shade.data.fill(1)
-  const values: number[] = []
-  for (let i = 0; i < labels.length; i++) if (labels[i] === label) values.push(lab.L[i]!)
-  if (values.length < LEAST_AREA * size * size) return shade
+  const inside = pixelsWhere(labels.length, (i) => labels[i] === label)
+  if (inside.length < LEAST_AREA * size * size) return shade
+  const values = inside.map((i) => lab.L[i]!)
   const usual = median(values)
-  const weight = plainParts(lab, parsing, label, usual)
-  const plain = weight.data.reduce((sum, value) => sum + value, 0) / values.length
+  const weight = plainParts(lab, parsing, inside, usual)
+  const plain = inside.filter((i) => weight.data[i] === 1).length / inside.length
   const spread = percentile(values, SPREAD.high) - percentile(values, SPREAD.low)
   // A patterned or very dark top shows its pattern, not the light.
   const trust =
@@ -58,12 +58,10 @@ export function shadeOf(lab: Lab, parsing: Parsing, label: Label, size: number):
 /** 1 where the clothing has its own colour, 0 on prints, seams and buttons and close to them. */
 function plainParts(
   lab: Lab,
-  { width, height, labels }: Parsing,
-  label: Label,
+  { width, height }: Parsing,
+  inside: readonly number[],
   usual: number,
 ): Plane {
-  const inside: number[] = []
-  for (let i = 0; i < labels.length; i++) if (labels[i] === label) inside.push(i)
   const [a, b] = [median(inside.map((i) => lab.a[i]!)), median(inside.map((i) => lab.b[i]!))]
   const plain = createPlane(width, height)
   for (const i of inside) {

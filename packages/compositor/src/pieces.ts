@@ -1,5 +1,5 @@
 // Connected pieces of pixels. Pixels are connected by their sides.
-import type { Size } from './raster.ts'
+import { markWhere, type Size } from './raster.ts'
 
 /** The indices of the piece's pixels, and the value they share. */
 export interface Piece {
@@ -11,7 +11,7 @@ export interface Piece {
 export const TAKEN = 255
 
 /**
- * Adds all pixels that have the value and are connected with those of the queue from `first` to `count`.
+ * Adds all pixels that have the value and are connected with the `count` ones of the queue.
  * @param values 254 at most; of the pixels that are added, or already in the queue, TAKEN
  * @returns how many pixels there are then
  */
@@ -21,10 +21,9 @@ export function spread(
   width: number,
   values: Uint8Array,
   value: number,
-  first = 0,
 ): number {
   let end = count
-  for (let next = first; next < end; next++) {
+  for (let next = 0; next < end; next++) {
     const i = queue[next]!
     const x = i % width
     if (x > 0 && values[i - 1] === value) {
@@ -51,20 +50,19 @@ export function spread(
 export const piecesOf = (values: Uint8Array, width: number, of?: number): Piece[] =>
   takePieces(values.slice(), width, of)
 
+/** Memory for the pixels of one piece. It is used and left within one call. */
+let memory = new Int32Array(0)
+
 /** The same; marks the pixels that it takes. */
 function takePieces(left: Uint8Array, width: number, of?: number): Piece[] {
-  // All pieces one after the other.
-  const queue = new Int32Array(left.length)
-  let end = 0
+  if (memory.length < left.length) memory = new Int32Array(left.length)
   const pieces: Piece[] = []
   for (let start = 0; start < left.length; start++) {
     const value = left[start]!
     if (value === TAKEN || (of !== undefined && value !== of)) continue
-    const first = end
     left[start] = TAKEN
-    queue[end++] = start
-    end = spread(queue, end, width, left, value, first)
-    pieces.push({ value, pixels: queue.subarray(first, end) })
+    memory[0] = start
+    pieces.push({ value, pixels: memory.slice(0, spread(memory, 1, width, left, value)) })
   }
   return pieces
 }
@@ -74,8 +72,7 @@ export function numberPieces(
   { width, height }: Size,
   isIn: (index: number) => boolean,
 ): { numbers: Int32Array; areas: number[] } {
-  const inside = new Uint8Array(width * height)
-  for (let i = 0; i < inside.length; i++) if (isIn(i)) inside[i] = 1
+  const inside = markWhere(width * height, isIn)
   const numbers = new Int32Array(inside.length)
   const areas = [0]
   for (const { pixels } of takePieces(inside, width, 1)) {

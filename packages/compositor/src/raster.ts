@@ -21,6 +21,20 @@ export function indexAt({ width, height }: Size, { x, y }: Point): number {
   return column < 0 || row < 0 || column >= width || row >= height ? -1 : row * width + column
 }
 
+/** The places, in ascending order, below `size` that pass the test. */
+export function pixelsWhere(size: number, test: (at: number) => boolean): number[] {
+  const pixels: number[] = []
+  for (let at = 0; at < size; at++) if (test(at)) pixels.push(at)
+  return pixels
+}
+
+/** 1 at the places below `size` that pass the test, else 0. */
+export function markWhere(size: number, test: (at: number) => boolean): Uint8Array {
+  const marks = new Uint8Array(size)
+  for (let at = 0; at < size; at++) if (test(at)) marks[at] = 1
+  return marks
+}
+
 /** The lightness of a pixel from 0 to 255, by the weights of ITU-R BT.601. */
 export const lumaAt = ({ data }: Raster, at: number) =>
   0.3 * data[at * 4]! + 0.59 * data[at * 4 + 1]! + 0.11 * data[at * 4 + 2]!

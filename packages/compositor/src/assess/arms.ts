@@ -3,8 +3,8 @@ import type { Body, BodySide } from '../body.ts'
 import { armAt, isInLimb, isSeen, type Limb } from '../limb.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Plane } from '../plane.ts'
-import { indexAt, type Point, type Size } from '../raster.ts'
-import type { PixelSet } from './area.ts'
+import { indexAt, pixelsWhere, type Point, type Size } from '../raster.ts'
+import { shareOf, type PixelSet } from './area.ts'
 
 /** Places along an arm at which its cloth is looked for, and the share of the arm at which they end. */
 const STEPS = 40
@@ -57,16 +57,15 @@ export function unevenSleeves(body: Body, parsing: Parsing, covered: Plane): num
 export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): number {
   const centres = [body.left.arm, body.right.arm].flatMap(handOf)
   const reach = HAND.reach * body.size
-  let [seen, hidden] = [0, 0]
-  for (let y = 0, i = 0; y < parsing.height; y++) {
-    for (let x = 0; x < parsing.width; x++, i++) {
-      if (parsing.labels[i] !== LABEL.skin) continue
-      if (!centres.some((at) => (x - at.x) ** 2 + (y - at.y) ** 2 < reach * reach)) continue
-      seen++
-      if (covered.data[i]! > 0.5) hidden++
-    }
+  const isHand: PixelSet = (i) => {
+    const [x, y] = [i % parsing.width, Math.floor(i / parsing.width)]
+    return centres.some((at) => (x - at.x) ** 2 + (y - at.y) ** 2 < reach * reach)
   }
-  return seen === 0 ? 0 : hidden / seen
+  return shareOf(
+    parsing,
+    (i) => parsing.labels[i] === LABEL.skin && isHand(i),
+    (i) => covered.data[i]! > 0.5,
+  )
 }
 
 /** The area of the pixels of a set on the arms, in squared sizes of the body. */
@@ -75,15 +74,11 @@ export function paintedForearms(
   at: Size,
   isPainted: PixelSet,
 ): number {
-  let count = 0
-  for (let y = 0, i = 0; y < at.height; y++) {
-    for (let x = 0; x < at.width; x++, i++) {
-      if (!isPainted(i)) continue
-      const point = { x: x + 0.5, y: y + 0.5 }
-      if (isInLimb(left.arm, point, ON_ARM) || isInLimb(right.arm, point, ON_ARM)) count++
-    }
-  }
-  return count / size ** 2
+  const onArm = pixelsWhere(at.width * at.height, isPainted).filter((i) => {
+    const point = { x: (i % at.width) + 0.5, y: Math.floor(i / at.width) + 0.5 }
+    return isInLimb(left.arm, point, ON_ARM) || isInLimb(right.arm, point, ON_ARM)
+  })
+  return onArm.length / size ** 2
 }
 
 /** The middle of the hand: beyond the wrist, in the direction of the forearm. */

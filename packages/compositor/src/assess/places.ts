@@ -4,6 +4,7 @@ import type { Body } from '../body.ts'
 import { isUpper, type Garment } from '../garment.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import { percentile } from '../plane.ts'
+import { pixelsWhere } from '../raster.ts'
 
 interface Facts {
   garment: Garment
@@ -22,14 +23,11 @@ export function placesIn({ width, height }: Parsing, body: Body, isIn: PixelSet)
     x: new Float32Array(width * height).fill(NaN),
     y: new Float32Array(width * height).fill(NaN),
   }
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      if (!isIn(i)) continue
-      const at = body.frame.toFrame({ x: x + 0.5, y: y + 0.5 })
-      const edge = Math.abs(body.edgeAt(at.x < 0 ? -1 : 1, at.y)) || 1
-      places.x[i] = at.x / edge
-      places.y[i] = at.y / body.torso
-    }
+  for (const i of pixelsWhere(width * height, isIn)) {
+    const at = body.frame.toFrame({ x: (i % width) + 0.5, y: Math.floor(i / width) + 0.5 })
+    const edge = Math.abs(body.edgeAt(at.x < 0 ? -1 : 1, at.y)) || 1
+    places.x[i] = at.x / edge
+    places.y[i] = at.y / body.torso
   }
   return places
 }

@@ -1,5 +1,6 @@
 // A pale tailor's dummy that shows a dress: its neck rises above the shoulders, in another colour than the cloth.
 import { colourDistance, medianColour, type Lab } from '../oklab.ts'
+import { pixelsWhere } from '../raster.ts'
 import { area, areaOfRow, boundsOf, isBorder, maskWhere, type Bounds, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
 
@@ -20,9 +21,7 @@ export function withoutDummy(lab: Lab, mask: Mask): Mask {
   if (!end) return mask
   const { width } = mask
   const rows = (from: number, to: number) =>
-    Array.from(mask.data.keys()).filter(
-      (i) => mask.data[i] === 1 && i >= from * width && i < to * width,
-    )
+    pixelsWhere(to * width, (i) => i >= from * width && mask.data[i] === 1)
   const rowAt = (share: number) => Math.round(bounds.top + (bounds.bottom - bounds.top) * share)
   const cloth = rows(rowAt(CLOTH.from), rowAt(CLOTH.to))
   const neck = rows(bounds.top, end)

@@ -4,7 +4,7 @@ import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { createPlane, percentile, resize } from '../plane.ts'
 import { clamp, lerp } from '../raster.ts'
-import { distanceTo, type Mask } from './mask.ts'
+import { borderOf, distanceTo, type Mask } from './mask.ts'
 import { blurWithin } from '../smoothing.ts'
 
 export interface Ground extends Backdrop {
@@ -41,45 +41,38 @@ export async function groundOf(lab: Lab): Promise<Ground> {
 }
 
 /**
- * The same, corrected by the local mean of the pixels outside the cloth; follows steps and falls of
- * light. Not for exact grounds: there, what differs is pale cloth.
+ * The same, corrected in place by the local mean of the pixels outside the cloth; follows steps and falls
+ * of light. Not for exact grounds: there, what differs is pale cloth.
  */
 export function groundAround(ground: Ground, lab: Lab, cloth: Mask): Ground {
   const { width, height } = lab
+  const { distance, chroma, darker, redder, yellower } = ground
   const depth = distanceTo(cloth, 1)
   const weight = createPlane(Math.ceil(width / CELL), Math.ceil(height / CELL))
-  for (let y = 0; y < weight.height; y++) {
-    for (let x = 0; x < weight.width; x++) {
-      // Close to the cloth its shadow falls.
-      if (depth[cellCentre(x, y, width, height)]! > SHADOW) weight.data[y * weight.width + x] = 1
-    }
-  }
-  for (const values of [ground.darker, ground.redder, ground.yellower]) {
+  const centreOf = (cell: number) =>
+    Math.min(height - 1, Math.floor(cell / weight.width) * CELL + 2) * width +
+    Math.min(width - 1, (cell % weight.width) * CELL + 2)
+  // Close to the cloth its shadow falls.
+  const cells = weight.data.length
+  for (let i = 0; i < cells; i++) if (depth[centreOf(i)]! > SHADOW) weight.data[i] = 1
+  for (const values of [darker, redder, yellower]) {
     const small = createPlane(weight.width, weight.height)
-    for (let y = 0; y < small.height; y++) {
-      for (let x = 0; x < small.width; x++) {
-        small.data[y * small.width + x] = values[cellCentre(x, y, width, height)]!
-      }
-    }
+    for (let i = 0; i < cells; i++) small.data[i] = values[centreOf(i)]!
     const local = resize(blurWithin(small, weight, AROUND), width, height)
     for (let i = 0; i < values.length; i++) {
       if (!Number.isNaN(local.data[i]!))
         values[i] = values[i]! - clamp(local.data[i]!, -MOST_CORRECTION, MOST_CORRECTION)
     }
   }
-  return { ...ground, ...measured(ground), noise: ground.noise }
+  for (let i = 0; i < distance.length; i++) {
+    chroma[i] = Math.sqrt(redder[i]! * redder[i]! + yellower[i]! ** 2)
+    distance[i] = Math.sqrt(chroma[i]! * chroma[i]! + darker[i]! ** 2)
+  }
+  return ground
 }
 
 /** The side of the cells whose colours are averaged. */
 const CELL = 4
-
-const cellCentre = (x: number, y: number, width: number, height: number) =>
-  Math.min(height - 1, y * CELL + 2) * width + Math.min(width - 1, x * CELL + 2)
-
-function measured({ darker, redder, yellower }: Ground): Pick<Ground, 'distance' | 'chroma'> {
-  const chroma = redder.map((a, i) => Math.sqrt(a * a + yellower[i]! ** 2))
-  return { chroma, distance: chroma.map((value, i) => Math.sqrt(value * value + darker[i]! ** 2)) }
-}
 
 /** The colours of one channel at the ends of each row. */
 interface Ends {
@@ -96,21 +89,20 @@ function closerToRows(ground: Ground, lab: Lab): Ground {
     right: endOfRows(channel, width, height, width - depth, depth),
   }))
   const [endL, endA, endB] = ends as [Ends, Ends, Ends]
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      const share = (x + 0.5) / width
-      const L = lab.L[i]! - lerp(endL.left[y]!, endL.right[y]!, share)
-      const a = lab.a[i]! - lerp(endA.left[y]!, endA.right[y]!, share)
-      const b = lab.b[i]! - lerp(endB.left[y]!, endB.right[y]!, share)
-      const chroma = a * a + b * b
-      const distance = Math.sqrt(L * L + chroma)
-      if (distance >= ground.distance[i]!) continue
-      ground.distance[i] = distance
-      ground.chroma[i] = Math.sqrt(chroma)
-      ground.darker[i] = -L
-      ground.redder[i] = a
-      ground.yellower[i] = b
-    }
+  for (let i = 0; i < width * height; i++) {
+    const y = Math.floor(i / width)
+    const share = ((i % width) + 0.5) / width
+    const L = lab.L[i]! - lerp(endL.left[y]!, endL.right[y]!, share)
+    const a = lab.a[i]! - lerp(endA.left[y]!, endA.right[y]!, share)
+    const b = lab.b[i]! - lerp(endB.left[y]!, endB.right[y]!, share)
+    const chroma = a * a + b * b
+    const distance = Math.sqrt(L * L + chroma)
+    if (distance >= ground.distance[i]!) continue
+    ground.distance[i] = distance
+    ground.chroma[i] = Math.sqrt(chroma)
+    ground.darker[i] = -L
+    ground.redder[i] = a
+    ground.yellower[i] = b
   }
   // Rows fit their own ends better than what lies between them.
   const noise = Math.max(noiseAt(lab, ground.distance), Math.min(ROW_NOISE, ground.noise * 0.6))
@@ -133,14 +125,8 @@ function endOfRows(
   return means.map((_, y) => percentile(means.subarray(Math.max(0, y - reach), y + reach + 1), 0.5))
 }
 
-function noiseAt({ width, height }: Lab, distance: Float32Array): number {
-  const depth = Math.max(1, Math.round(Math.min(width, height) * RING))
-  const values: number[] = []
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const inside = x >= depth && x < width - depth && y >= depth && y < height - depth
-      if (!inside) values.push(distance[y * width + x]!)
-    }
-  }
+function noiseAt(lab: Lab, distance: Float32Array): number {
+  const depth = Math.max(1, Math.round(Math.min(lab.width, lab.height) * RING))
+  const values = borderOf(lab, depth).map((i) => distance[i]!)
   return percentile(values, BELOW_NOISE)
 }

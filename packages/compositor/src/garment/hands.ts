@@ -4,7 +4,7 @@ import { distance } from '../lines.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import { pauseInRows } from '../pause.ts'
 import { createPlane, sample } from '../plane.ts'
-import { lerp, type Raster } from '../raster.ts'
+import { lerp, markWhere, type Raster } from '../raster.ts'
 import { membrane } from '../uncover/membrane.ts'
 import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { paint, regions } from './regions.ts'
@@ -70,8 +70,8 @@ export async function paintCloth(
     width,
     height,
     planes: planes.map(({ data }) => data),
-    known: cloth.data.map((value, i) => (value === 1 && depth[i]! > CLEAN ? 1 : 0)),
-    domain: cloth.data.map((value, i) => (value === 1 || hands.data[i] === 1 ? 1 : 0)),
+    known: markWhere(depth.length, (i) => cloth.data[i] === 1 && depth[i]! > CLEAN),
+    domain: markWhere(depth.length, (i) => cloth.data[i] === 1 || hands.data[i] === 1),
   })
   for (const raster of new Set([picture, small])) {
     const scale = width / raster.width

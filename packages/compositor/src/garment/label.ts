@@ -2,7 +2,7 @@
 import { colourDistance, medianColour, type Lab } from '../oklab.ts'
 import { clamp, lerp, type Raster } from '../raster.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
-import { boundsOf, maskWhere, topOf, type Bounds, type Mask } from './mask.ts'
+import { boundsOf, topOf, type Bounds, type Mask } from './mask.ts'
 import { flood, inverse, regions } from './regions.ts'
 
 // By experiment; lengths are in half widths of the chest.
@@ -52,7 +52,7 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
 
 /** A mask in the size of another one, set at the pixels. */
 function maskOf(mask: Mask, pixels: Iterable<number>): Mask {
-  const one = maskWhere(mask, () => false)
+  const one = { ...mask, data: new Uint8Array(mask.data.length) }
   for (const i of pixels) one.data[i] = 1
   return one
 }

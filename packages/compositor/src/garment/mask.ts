@@ -1,26 +1,22 @@
 // Masks of bytes (0 or 1): rows, columns, bounds, and distances within them.
 import { distanceTo as distanceToSet } from '../distance.ts'
+import { markWhere, type Size } from '../raster.ts'
 
-export interface Mask {
-  width: number
-  height: number
+export interface Mask extends Size {
   data: Uint8Array
 }
 
 /** A mask in the size of another one, set where the test holds. */
-export function maskWhere(
-  { width, height }: { width: number; height: number },
-  test: (index: number) => boolean,
-): Mask {
-  const data = new Uint8Array(width * height)
-  for (let i = 0; i < data.length; i++) if (test(i)) data[i] = 1
-  return { width, height, data }
-}
+export const maskWhere = ({ width, height }: Size, test: (index: number) => boolean): Mask => ({
+  width,
+  height,
+  data: markWhere(width * height, test),
+})
 
 /** How many pixels are set. */
 export function area({ data }: Mask): number {
   let count = 0
-  for (const value of data) count += value
+  for (let i = 0; i < data.length; i++) count += data[i]!
   return count
 }
 
@@ -29,9 +25,22 @@ export const areaOfRow = (mask: Mask, y: number): number =>
   runsOf(mask, y).reduce((sum, { left, right }) => sum + right - left, 0)
 
 /** Whether a pixel is at the edge of the picture. */
-export function isBorder(index: number, { width, height }: { width: number; height: number }) {
+export function isBorder(index: number, { width, height }: Size) {
   const x = index % width
   return x === 0 || x === width - 1 || index < width || index >= width * (height - 1)
+}
+
+/** The pixels less than `depth` from the edge of the picture, in reading order. */
+export function borderOf({ width, height }: Size, depth = 1): number[] {
+  const border: number[] = []
+  for (let y = 0; y < height; y++) {
+    const isInner = y >= depth && y < height - depth
+    for (let x = 0; x < width; x++) {
+      if (isInner && x === depth) x = Math.max(x, width - depth)
+      border.push(y * width + x)
+    }
+  }
+  return border
 }
 
 /** Whether the pixel around a point is set; outside the mask none is. */
@@ -56,10 +65,7 @@ export const distanceTo = (mask: Mask, of: 0 | 1): Float32Array =>
  * @param depth the distance of its pixels to the nearest one that is not set
  */
 export function opened(depth: Float32Array, mask: Mask, radius: number): Mask {
-  const far = distanceTo(
-    maskWhere(mask, (i) => depth[i]! > radius),
-    1,
-  )
+  const far = distanceToSet(mask, (i) => depth[i]! > radius)
   return maskWhere(mask, (i) => mask.data[i] === 1 && far[i]! <= radius + 1.5)
 }
 
@@ -93,14 +99,14 @@ export interface Bounds extends Run {
 /** The bounding box; null for an empty mask. */
 export function boundsOf({ width, height, data }: Mask): Bounds | null {
   const bounds = { left: width, top: height, right: 0, bottom: 0 }
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++) {
-      if (data[at] === 0) continue
-      bounds.left = Math.min(bounds.left, x)
-      bounds.right = Math.max(bounds.right, x + 1)
-      bounds.top = Math.min(bounds.top, y)
-      bounds.bottom = y + 1
-    }
+  for (let y = 0; y < height; y++) {
+    const row = data.subarray(y * width, (y + 1) * width)
+    const first = row.indexOf(1)
+    if (first < 0) continue
+    bounds.left = Math.min(bounds.left, first)
+    bounds.right = Math.max(bounds.right, row.lastIndexOf(1) + 1)
+    bounds.top = Math.min(bounds.top, y)
+    bounds.bottom = y + 1
   }
   return bounds.right > bounds.left ? bounds : null
 }

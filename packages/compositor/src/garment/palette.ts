@@ -2,8 +2,9 @@
 import type { Lab } from '../oklab.ts'
 import { pauseInRows } from '../pause.ts'
 import { percentile } from '../plane.ts'
+import { pixelsWhere } from '../raster.ts'
 import type { Backdrop } from './background.ts'
-import { distanceTo, type Mask } from './mask.ts'
+import { borderOf, distanceTo, type Mask } from './mask.ts'
 
 /**
  * How many colours, from how many samples about, how often they are adjusted to the samples nearest to them, and the
@@ -18,13 +19,8 @@ const ALMOST_ZERO = 1e-6
 
 /** @param share the depth of the border from which the colours are taken, as a share of the shorter side */
 export async function paletteAtBorder(lab: Lab, share: number): Promise<Backdrop> {
-  const { width, height } = lab
-  const depth = Math.max(1, Math.round(Math.min(width, height) * share))
-  const border = pixelsWhere(lab, (i) => {
-    const [x, y] = [i % width, Math.floor(i / width)]
-    return Math.min(x, y, width - 1 - x, height - 1 - y) < depth
-  })
-  return backdropOf(lab, border)
+  const depth = Math.max(1, Math.round(Math.min(lab.width, lab.height) * share))
+  return backdropOf(lab, borderOf(lab, depth))
 }
 
 /**
@@ -34,8 +30,8 @@ export async function paletteAtBorder(lab: Lab, share: number): Promise<Backdrop
  */
 export async function paletteAround(lab: Lab, cloth: Mask, ground: Backdrop): Promise<Backdrop> {
   const fromCloth = distanceTo(cloth, 1)
-  const around = pixelsWhere(lab, (i) => fromCloth[i]! > BESIDE)
-  const inside = pixelsWhere(lab, (i) => cloth.data[i] === 1)
+  const around = pixelsWhere(lab.L.length, (i) => fromCloth[i]! > BESIDE)
+  const inside = pixelsWhere(lab.L.length, (i) => cloth.data[i] === 1)
   if (inside.length === 0 || around.length === 0) return ground
   const backdrop = await backdropOf(lab, around)
   const { distance } = backdrop
@@ -47,7 +43,7 @@ export async function paletteAround(lab: Lab, cloth: Mask, ground: Backdrop): Pr
   return { ...backdrop, noise: noiseAt(around, distance) }
 }
 
-async function backdropOf(lab: Lab, pixels: Int32Array): Promise<Backdrop> {
+async function backdropOf(lab: Lab, pixels: number[]): Promise<Backdrop> {
   const plane = () => new Float32Array(lab.width * lab.height)
   const [distance, chroma, darker, redder, yellower] = [plane(), plane(), plane(), plane(), plane()]
   await forNearest(lab, paletteOf(lab, pixels), (i, L, a, b) => {
@@ -60,13 +56,11 @@ async function backdropOf(lab: Lab, pixels: Int32Array): Promise<Backdrop> {
   return { distance, chroma, darker, redder, yellower, noise: noiseAt(pixels, distance) }
 }
 
-const noiseAt = (pixels: Int32Array, distance: Float32Array): number => {
-  const values = Array.from(pixels, (i) => distance[i]!)
-  return percentile(values, NOISE)
-}
-
-const pixelsWhere = ({ width, height }: Lab, test: (index: number) => boolean): Int32Array =>
-  Int32Array.from({ length: width * height }, (_, i) => i).filter(test)
+const noiseAt = (pixels: number[], distance: Float32Array): number =>
+  percentile(
+    pixels.map((i) => distance[i]!),
+    NOISE,
+  )
 
 /** L, a and b. */
 type Colour = readonly [number, number, number]
@@ -91,12 +85,9 @@ async function forNearest(
 }
 
 /** The means of groups of similar colours, at first those that are farthest from each other (k-means). */
-function paletteOf(lab: Lab, pixels: Int32Array): Colour[] {
+function paletteOf(lab: Lab, pixels: number[]): Colour[] {
   const step = Math.ceil(pixels.length / PALETTE.samples)
-  const samples = Array.from(
-    pixels.filter((_, at) => at % step === 0),
-    (i) => colourAt(lab, i),
-  )
+  const samples = pixels.filter((_, at) => at % step === 0).map((i) => colourAt(lab, i))
   let palette = [samples[0]!]
   const far = samples.map(() => Infinity)
   while (palette.length < PALETTE.colours) {

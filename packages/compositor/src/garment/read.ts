@@ -6,7 +6,7 @@ import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
-import { area, isBorder, maskWhere, type Mask } from './mask.ts'
+import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
@@ -172,14 +172,9 @@ const OPAQUE = 128
 
 /** Whether most of the picture's border is transparent. */
 function transparentBorder(picture: Raster): boolean {
-  let clear = 0
-  let total = 0
-  for (let i = 0; i < picture.width * picture.height; i++) {
-    if (!isBorder(i, picture)) continue
-    total++
-    if (picture.data[i * 4 + 3]! < OPAQUE) clear++
-  }
-  return clear > total * 0.5
+  const border = borderOf(picture)
+  const clear = border.filter((i) => picture.data[i * 4 + 3]! < OPAQUE).length
+  return clear > border.length * 0.5
 }
 
 const maskOfAlpha = (picture: Raster): Mask =>

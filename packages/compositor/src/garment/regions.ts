@@ -1,21 +1,19 @@
 // Connected regions of a mask.
 import { piecesOf, spread, TAKEN } from '../pieces.ts'
-import { isBorder, maskWhere, type Mask } from './mask.ts'
+import { borderOf, maskWhere, type Mask } from './mask.ts'
 
 /** Marks every pixel that is connected to the border through set pixels. */
 export function flood(passable: Mask): Mask {
-  const { width, height } = passable
   const data = passable.data.slice()
   const queue = new Int32Array(data.length)
   let count = 0
-  for (let i = 0; i < data.length; i++) {
-    if (data[i] === 0 || !isBorder(i, passable)) continue
+  for (const i of borderOf(passable)) {
+    if (data[i] !== 1) continue
     data[i] = TAKEN
     queue[count++] = i
   }
-  spread(queue, count, width, data, 1)
-  for (let i = 0; i < data.length; i++) data[i] = data[i] === TAKEN ? 1 : 0
-  return { width, height, data }
+  spread(queue, count, passable.width, data, 1)
+  return maskWhere(passable, (i) => data[i] === TAKEN)
 }
 
 /**

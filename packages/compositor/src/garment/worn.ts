@@ -1,6 +1,7 @@
 // Reads a garment photographed on a person: the cloth is what the parsing labels as such, and the
 // landmarks follow from the joints and the cloth's outline.
 import { CompositionError } from '../composition-error.ts'
+import { distanceTo as distanceToSet } from '../distance.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
@@ -130,10 +131,7 @@ function solid(mask: Mask): Mask {
 /** Removes what is only one or two pixels wide. */
 function withoutSlivers(mask: Mask): Mask {
   const depth = distanceTo(mask, 0)
-  const near = distanceTo(
-    maskWhere(mask, (i) => depth[i]! > SLIVER),
-    1,
-  )
+  const near = distanceToSet(mask, (i) => depth[i]! > SLIVER)
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 

@@ -1,9 +1,9 @@
 // The pixels whose labels are decided again in the large picture.
 import type { Lab } from '../oklab.ts'
+import { pixelsWhere } from '../raster.ts'
 import type { Labelling } from './expansion.ts'
 import { LABEL } from './labels.ts'
 import { colourIndices, type ColourCosts } from './mixture.ts'
-import { pixelsWhere } from './seeds.ts'
 
 /** How far, in pixels, a border may still move. */
 const REACH = 4

@@ -1,10 +1,11 @@
 // The colours of skin, hair and clothing in one photo.
 import type { Lab } from '../oklab.ts'
 import type { Plane } from '../plane.ts'
+import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
 import { INNER_TORSO, within, type Frame } from './frame.ts'
 import { colourCosts, withShade, type ColourCosts } from './mixture.ts'
-import { pixelsWhere, PROBABLE, skinSeeds, SURE } from './seeds.ts'
+import { PROBABLE, skinSeeds, SURE } from './seeds.ts'
 import { coverEnds, type CoverEnd } from './cover.ts'
 import { findHemline } from './hemline.ts'
 import { LABEL, type Label } from './labels.ts'

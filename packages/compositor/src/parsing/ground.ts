@@ -4,8 +4,8 @@ import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { spread, TAKEN } from '../pieces.ts'
 import { createPlane, median, resize, sample, type Plane } from '../plane.ts'
+import { markWhere, pixelsWhere } from '../raster.ts'
 import { CAP, OFFSET, colourCosts, type ColourCosts } from './mixture.ts'
-import { pixelsWhere } from './seeds.ts'
 import { blur } from '../smoothing.ts'
 
 /** Where the mask gives a person less than this, it is sure of the ground. */
@@ -57,7 +57,7 @@ export async function learnGround(lab: Lab, person: Plane): Promise<Ground | nul
   const { width, height } = person
   const surely = createPlane(width, height)
   for (let i = 0; i < surely.data.length; i++) surely.data[i] = person.data[i]! < SURELY ? 1 : 0
-  if (surely.data.every((sure) => sure === 0)) return null
+  if (!surely.data.includes(1)) return null
   dropOutliers({ width, height, data: lab.L }, surely)
   const shares = sharesOf(surely)
   const course = (data: Float32Array) => courseOf({ width, height, data }, shares)
@@ -120,15 +120,16 @@ export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Ar
     open[i] = data[i]! > SURELY ? (costs[i]! > FOLLOWED ? 0 : 1) : TAKEN
   }
   spread(queue, sure, width, open, 1)
-  return open.map((state) => (state === TAKEN ? 1 : 0))
+  return markWhere(open.length, (i) => open[i] === TAKEN)
 }
 
 /** Takes out of the ground, in place, what differs from its course far more than the rest. */
 function dropOutliers(values: Plane, ground: Plane): void {
   const course = enlarged(continued(values, sharesOf(ground)).filled, values)
-  const misfit = values.data.map((value, i) => Math.abs(value - course[i]!))
-  const limit =
-    OUTLYING.least + OUTLYING.medians * median(misfit.filter((_, i) => ground.data[i] === 1))
+  const misfit = values.data.slice()
+  for (let i = 0; i < misfit.length; i++) misfit[i] = Math.abs(misfit[i]! - course[i]!)
+  const sure = pixelsWhere(misfit.length, (i) => ground.data[i] === 1)
+  const limit = OUTLYING.least + OUTLYING.medians * median(sure.map((i) => misfit[i]!))
   for (let i = 0; i < misfit.length; i++) if (misfit[i]! > limit) ground.data[i] = 0
 }
 
@@ -136,7 +137,8 @@ function courseOf(values: Plane, shares: Shares): Course {
   const { ground } = shares
   const { filled, reach } = continued(values, shares)
   const course = enlarged(filled, values)
-  const squares = values.data.map((value, i) => (value - course[i]!) ** 2)
+  const squares = values.data.slice()
+  for (let i = 0; i < squares.length; i++) squares[i] = (squares[i]! - course[i]!) ** 2
   const deviations = continued({ ...values, data: squares }, shares).filled
   // Running sums leave traces below zero.
   deviations.data.forEach((square, i) => (deviations.data[i] = Math.sqrt(Math.max(0, square))))
@@ -169,7 +171,8 @@ const quarter = (side: number) => Math.max(1, Math.round(side / 4))
 
 /** The blurred values of the ground at a quarter of the size; elsewhere those of the nearest ground. */
 function continued(values: Plane, { ground, around }: Shares): { filled: Plane; reach: Plane } {
-  const masked = values.data.map((value, i) => value * ground.data[i]!)
+  const masked = values.data.slice()
+  for (let i = 0; i < masked.length; i++) masked[i]! *= ground.data[i]!
   const { width, height } = around[0]!
   const weighted = resize({ ...values, data: masked }, width, height)
   const filled = createPlane(width, height)

@@ -56,7 +56,8 @@ export function colourCosts(
   if (pixels.length < LEAST_PIXELS) return table.fill(UNKNOWN)
   table.fill(-Infinity)
   for (const gaussian of fit(lab, pixels, components, slack)) raiseTo(table, gaussian)
-  return table.map((best) => clamp(OFFSET - best, 0, CAP))
+  for (let at = 0; at < table.length; at++) table[at] = clamp(OFFSET - table[at]!, 0, CAP)
+  return table
 }
 
 const tintOf = (bin: number) => ((bin + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH

@@ -1,6 +1,7 @@
 // Pixels that most likely show a given thing, to learn its colours from.
 import { medianColour, type Lab } from '../oklab.ts'
 import { median, type Plane } from '../plane.ts'
+import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
 import { HAND, within, type Frame } from './frame.ts'
 
@@ -16,13 +17,6 @@ function couldBeSkin(L: number, a: number, b: number): boolean {
   const chroma = Math.hypot(a, b)
   const hue = Math.atan2(b, a)
   return within(L, SKIN.light) && within(chroma, SKIN.chroma) && within(hue, SKIN.hue)
-}
-
-/** The places, in ascending order, below `size` that pass the test. */
-export const pixelsWhere = (size: number, test: (i: number) => boolean): number[] => {
-  const pixels: number[] = []
-  for (let i = 0; i < size; i++) if (test(i)) pixels.push(i)
-  return pixels
 }
 
 /** How far a pixel is from the median of the given ones, in Oklab. */

@@ -1,6 +1,7 @@
 // Trousers or a skirt continued upwards: which real pixels are shown where.
 import { LABEL, type Parsing } from '../parsing.ts'
 import { median } from '../plane.ts'
+import { pixelsWhere } from '../raster.ts'
 
 // Pixels of the parsing; chosen by experiment on the development photographs.
 /** How far below its upper edge the visible bottom is free of the old top's shadow and hem. */
@@ -29,14 +30,15 @@ export function bottomSource(parsing: Parsing, painted: Uint8Array): BottomSourc
   const edges = smoothed(edgesOf(parsing, painted))
   const depths = edges.map((edge, x) => (edge < 0 ? 0 : visibleRows(parsing, x, edge)))
   const shifts = shiftsOf(depths)
-  const rows = new Float32Array(painted.length).fill(-1).map((none, at) => {
+  const rows = new Float32Array(painted.length).fill(-1)
+  for (const at of pixelsWhere(painted.length, (i) => painted[i] === 1)) {
     const x = (at % width) + shifts[at % width]!
     const edge = edges[x]!
-    if (!painted[at] || edge < 0) return none
+    if (edge < 0) continue
     const depth = Math.max(LEAST_ROWS, CLEAN * depths[x]!)
     const away = Math.max(0, edge - Math.floor(at / width)) % (2 * depth)
-    return edge + (away < depth ? away : 2 * depth - away)
-  })
+    rows[at] = edge + (away < depth ? away : 2 * depth - away)
+  }
   return { rows, shifts }
 }
 

@@ -5,7 +5,7 @@ import { membrane } from './membrane.ts'
 import { pause } from '../pause.ts'
 import { distanceTo, nearestIn } from '../distance.ts'
 import { numberPieces } from '../pieces.ts'
-import type { Size } from '../raster.ts'
+import { markWhere, pixelsWhere, type Size } from '../raster.ts'
 import type { Channels, Small } from './small.ts'
 
 export interface Ground {
@@ -54,7 +54,7 @@ export async function groundUnder(
   const near = distanceTo(small, (at) => painted[at] === 1)
   const known = knownGround(small, labels, fromPerson, near)
   await pause()
-  const domain = known.map((isKnown, at) => (isKnown || near[at]! <= SOLVED ? 1 : 0))
+  const domain = markWhere(known.length, (at) => known[at] === 1 || near[at]! <= SOLVED)
   // The membrane carries on the smooth part only, or stripes and bricks would be drawn out.
   const low = localColours(small, (at) => known[at] === 1, LOW_REACH).rgb
   for (let at = 0; at < known.length; at++) {
@@ -85,13 +85,13 @@ function knownGround(
   const large = LEAST_PIECE * Math.max(...areas)
   const usual = localColours(small, isOpen, USUAL_REACH)
   const unusual = UNUSUAL + ROUGH * roughness(small, usual, isOpen)
-  return labels.map((_, at) => {
-    if (fromPerson[at]! < FROM_PERSON || near[at]! < FROM_PAINTED) return 0
-    if (areas[numbers[at]!]! < large) return 0
-    if (near[at]! >= SUSPECT || usual.share[at]! <= LEAST_USUAL) return 1
+  return markWhere(labels.length, (at) => {
+    if (fromPerson[at]! < FROM_PERSON || near[at]! < FROM_PAINTED) return false
+    if (areas[numbers[at]!]! < large) return false
+    if (near[at]! >= SUSPECT || usual.share[at]! <= LEAST_USUAL) return true
     let gap = 0
     for (let c = 0; c < 3; c++) gap += Math.abs(small.rgb[c]![at]! - usual.rgb[at * 3 + c]!)
-    return gap / 3 > unusual ? 0 : 1
+    return gap / 3 <= unusual
   })
 }
 
@@ -103,19 +103,17 @@ function mirror(
   near: Float32Array,
 ): void {
   const nearest = nearestIn({ width, height }, (at) => known[at] === 1)
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++) {
-      if (near[at]! > TEXTURED || nearest[at]! < 0) continue
-      const dx = (nearest[at]! % width) - x
-      const dy = Math.floor(nearest[at]! / width) - y
-      for (const reach of MIRRORS) {
-        const sx = x + Math.round(dx * reach)
-        const sy = y + Math.round(dy * reach)
-        if (sx < 0 || sy < 0 || sx >= width || sy >= height || !known[sy * width + sx]) continue
-        ground.shiftX[at] = sx - x
-        ground.shiftY[at] = sy - y
-        break
-      }
+  for (const at of pixelsWhere(near.length, (i) => near[i]! <= TEXTURED && nearest[i]! >= 0)) {
+    const [x, y] = [at % width, Math.floor(at / width)]
+    const dx = (nearest[at]! % width) - x
+    const dy = Math.floor(nearest[at]! / width) - y
+    for (const reach of MIRRORS) {
+      const sx = x + Math.round(dx * reach)
+      const sy = y + Math.round(dy * reach)
+      if (sx < 0 || sy < 0 || sx >= width || sy >= height || !known[sy * width + sx]) continue
+      ground.shiftX[at] = sx - x
+      ground.shiftY[at] = sy - y
+      break
     }
   }
 }

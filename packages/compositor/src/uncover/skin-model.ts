@@ -1,7 +1,7 @@
 // How the person's skin looks in this light: its tone, and how it darkens across a limb.
 import type { LabColour } from '../oklab.ts'
 import { median, percentile } from '../plane.ts'
-import { clamp } from '../raster.ts'
+import { clamp, pixelsWhere } from '../raster.ts'
 import type { Limb } from './limbs.ts'
 import { labAt, type Small } from './small.ts'
 
@@ -73,8 +73,7 @@ const usualLightness = (samples: readonly LabColour[]) =>
   )
 
 function collect(small: Small, usable: (at: number) => boolean): LabColour[] {
-  const places: number[] = []
-  for (let at = 0; at < small.width * small.height; at++) if (usable(at)) places.push(at)
+  const places = pixelsWhere(small.width * small.height, usable)
   const step = Math.max(1, Math.ceil(places.length / MAX_SAMPLES))
   return places.filter((_, i) => i % step === 0).map((at) => labAt(small, at))
 }
