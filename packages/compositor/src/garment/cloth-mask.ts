@@ -1,9 +1,10 @@
 // Which pixels of a product photo are cloth.
 import { CompositionError } from '../composition-error.ts'
+import { distanceTo as distanceToSet } from '../distance.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { clamp } from '../raster.ts'
-import { blur } from '../smoothing.ts'
+import { blurInPlace } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
@@ -106,7 +107,7 @@ const SMOOTH = 6
 /** How many pixels change their side when the outline is smoothed, for each pixel of the outline. */
 function raggednessOf(mask: Mask): number {
   const { width, data } = mask
-  const soft = blur({ ...mask, data: Float32Array.from(data) }, SMOOTH).data
+  const soft = blurInPlace({ ...mask, data: new Float32Array(data) }, SMOOTH).data
   let changed = 0
   let outline = 0
   for (let i = 0; i < data.length; i++) {
@@ -134,7 +135,7 @@ async function cutByColour(ground: Backdrop, edges: Edges, plain: Mask): Promise
     believeTexture(terminal, ground, edges)
     await pause()
   }
-  const mask = cutAlong(edges, clamp(ground.noise * 3, 0.008, 0.08), terminal)
+  const mask = cutAlong(edges, clamp(ground.noise * 3, 0.008, 0.08))(terminal)
   await pause()
   return mask
 }
@@ -170,16 +171,16 @@ const BLOCK_NOISE = { usual: 4, strong: 10, from: 0.05 }
 /** On a ground without noise, what has texture is cloth, such as white on white, or lies beside an edge in a JPEG. */
 function believeTexture(terminal: Float32Array, { distance }: Backdrop, edges: Edges): void {
   const changes = maskWhere(edges, (i) => changeAround(edges, i) > TEXTURE.change)
-  const share = blur({ ...changes, data: Float32Array.from(changes.data) }, TEXTURE.around).data
+  const share = blurInPlace(
+    { ...changes, data: new Float32Array(changes.data) },
+    TEXTURE.around,
+  ).data
   const textured = maskWhere(edges, (i) => share[i]! > TEXTURE.share)
   const depth = distanceTo(textured, 0)
-  const fromStrong = distanceTo(
-    maskWhere(edges, (i) => distance[i]! > BLOCK_NOISE.from),
-    1,
-  )
+  const fromStrong = distanceToSet(edges, (i) => distance[i]! > BLOCK_NOISE.from)
   const isCloth = (i: number) =>
     depth[i]! > BLOCK_NOISE.usual && fromStrong[i]! > BLOCK_NOISE.strong
-  const fromCloth = distanceTo(maskWhere(edges, isCloth), 1)
+  const fromCloth = distanceToSet(edges, isCloth)
   for (let i = 0; i < terminal.length; i++) {
     if (depth[i] === 0 || fromCloth[i]! > BLOCK_NOISE.strong) continue
     terminal[i] = Math.max(terminal[i]!, isCloth(i) ? TEXTURED : 0)

@@ -1,14 +1,15 @@
 // Edges between neighbouring pixels, for cuts along them.
 import { FlowGraph } from '../max-flow.ts'
 import type { Lab } from '../oklab.ts'
+import type { Size } from '../raster.ts'
 import type { Mask } from './mask.ts'
 
 /** For each pixel the squared colour change to the right and downwards, measured over three pixels. */
-export interface Edges {
-  width: number
-  height: number
+export interface Edges extends Size {
   right: Float32Array
   down: Float32Array
+  /** Serves the cuts along them. */
+  graph: FlowGraph
 }
 
 export function edgesOf({ width, height, L, a, b }: Lab): Edges {
@@ -26,7 +27,7 @@ export function edgesOf({ width, height, L, a, b }: Lab): Edges {
       down[i] = change(i - up, i + below)
     }
   }
-  return { width, height, right, down }
+  return { width, height, right, down, graph: gridGraph(width, height) }
 }
 
 /** The squared colour change around a pixel, in the direction in which it is larger. */
@@ -37,14 +38,12 @@ export const changeAround = ({ right, down }: Edges, i: number): number =>
 const SMOOTHNESS = 7
 const LEAST_COST = 0.02
 
-/**
- * Divides the picture along edges, where the colour changes by `contrast` or more.
- * @param terminals per pixel: positive, what it costs to call it ground; negative, to call it cloth
- */
-export function cutAlong(edges: Edges, contrast: number, terminals: Float32Array): Mask {
-  const { width, height, right, down } = edges
+/** Per pixel: positive, what it costs to call it ground; negative, to call it cloth. */
+export type Cut = (terminals: Float32Array) => Mask
+
+/** Divides the picture, as often as wanted, along edges where the colour changes by `contrast` or more. */
+export function cutAlong({ width, height, right, down, graph }: Edges, contrast: number): Cut {
   const scale = -1 / (2 * contrast * contrast)
-  const graph = gridGraph(width, height)
   const { reverse, arcs } = graph
   for (let arc = 0; arc < arcs.length; arc++) {
     const back = reverse[arc]!
@@ -53,8 +52,12 @@ export function cutAlong(edges: Edges, contrast: number, terminals: Float32Array
     arcs[arc] = SMOOTHNESS * Math.exp(change * scale) + LEAST_COST
     arcs[back] = arcs[arc]!
   }
-  graph.terminals.set(terminals)
-  return { width, height, data: graph.cut() }
+  const uncut = arcs.slice()
+  return (terminals) => {
+    arcs.set(uncut)
+    graph.terminals.set(terminals)
+    return { width, height, data: graph.cut() }
+  }
 }
 
 /** A grid of pixels, each with arcs to the left, right, up and down, which carry nothing yet. */

@@ -1,20 +1,23 @@
 // The shadow that cloth casts on the ground, which is cut out with it at first.
 import { pause } from '../pause.ts'
 import { median } from '../plane.ts'
-import { clamp } from '../raster.ts'
+import { clamp, pixelsWhere } from '../raster.ts'
 import type { Backdrop } from './background.ts'
-import { changeAround, cutAlong, type Edges } from './edges.ts'
+import { changeAround, cutAlong, type Cut, type Edges } from './edges.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { paint, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
 export async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
-  return withoutSoftShadow(await withoutHardShadow(mask, ground, edges), ground, edges)
+  const between = { ...edges, cut: cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1)) }
+  await pause()
+  return withoutSoftShadow(await withoutHardShadow(mask, ground, between), ground, between)
 }
 
-/** Divides cloth and shadow along edges. @param terminals as in `cutAlong` */
-const cutFromShadow = (ground: Backdrop, edges: Edges, terminals: Float32Array): Mask =>
-  cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminals)
+/** Edges, and what divides cloth and shadow along them. */
+interface Between extends Edges {
+  cut: Cut
+}
 
 /** The pieces of a mask that are cut off, largest first. */
 const piecesOff = (mask: Mask, rest: Mask) =>
@@ -39,10 +42,10 @@ const HARD_SHADOW = {
 }
 
 /** Cuts off large smooth grey pieces, whose edge to the ground is as hard as that to the cloth. */
-async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
   const { darker, chroma } = ground
   const { cloth: least, pale, costs, smooth } = HARD_SHADOW
-  const cloth = Array.from(mask.data.keys()).filter((i) => mask.data[i] === 1)
+  const cloth = pixelsWhere(mask.data.length, (i) => mask.data[i] === 1)
   const colour = median(cloth.map((i) => chroma[i]!))
   const change = median(cloth.map((i) => changeAround(edges, i)))
   if (colour < least.chroma || change < least.change ** 2) return mask
@@ -60,10 +63,10 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Edges): Pr
     if (!isShaded(i)) terminal[i] = 50
     else terminal[i] = !isGrey(i) ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
   }
-  const cut = cutFromShadow(ground, edges, terminal)
+  const bright = edges.cut(terminal)
   await pause()
   const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of piecesOff(mask, cut)) {
+  for (const pixels of piecesOff(mask, bright)) {
     if (pixels.filter(isSmooth).length > smooth.share * pixels.length) paint(rest, pixels, 0)
   }
   return rest
@@ -94,7 +97,7 @@ const looksShaded = ({ darker, chroma }: Backdrop, i: number) =>
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
  * edges, cloth has hard ones. Goes on while a shadow is as wide as the reach.
  */
-async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
   const isLikeGround = (i: number) =>
     mask.data[i] === 1 && ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
   const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
@@ -117,7 +120,7 @@ async function movedInwards(
   mask: Mask,
   { depth, reach, cost }: { depth: Float32Array; reach: number; cost: number },
   ground: Backdrop,
-  edges: Edges,
+  edges: Between,
 ): Promise<Mask> {
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
@@ -125,7 +128,7 @@ async function movedInwards(
     terminal[i] = depth[i] === 0 ? -50 : isShadow ? cost : 50
   }
   await pause()
-  const bright = cutFromShadow(ground, edges, terminal)
+  const bright = edges.cut(terminal)
   const { data } = bright
   await pause()
   const thick = opened(depth, mask, reach * 0.4)
