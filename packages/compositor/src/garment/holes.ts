@@ -1,14 +1,5 @@
 // Holes in the mask: prints in the ground's colour, or gaps through which the ground shows.
-import {
-  area,
-  boundsOf,
-  distanceTo,
-  isBorder,
-  maskWhere,
-  runsOf,
-  type Bounds,
-  type Mask,
-} from './mask.ts'
+import { area, boundsOf, distanceTo, isBorder, runsOf, type Bounds, type Mask } from './mask.ts'
 import { paint, regions } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
@@ -36,7 +27,7 @@ export function fillSlots(mask: Mask): Mask {
   const closed = withFilled(mask, holesOf(mask))
   const { width, data } = closed
   const widest = (bounds.right - bounds.left) * SLOT.width
-  const narrow = maskWhere(mask, () => false)
+  const narrow = { ...mask, data: new Uint8Array(data.length) }
   for (let y = bounds.top; y < bounds.bottom; y++) {
     let end = -Infinity
     for (const { left, right } of runsOf(closed, y)) {
@@ -136,13 +127,13 @@ function isBehindStrap(hole: Int32Array, { depth, rim, thin }: Surroundings): bo
  * @param plain the pixels that look like the ground
  */
 export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => boolean {
-  const around = surroundingsOf(filled, cloth)
-  const { depth, rim, thin } = around
   const total = area(filled)
   const bounds = boundsOf(filled)
+  let around: Surroundings | undefined
   return (pixels) => {
     const size = pixels.length
     if (size < total * 0.0012 || size > total * 0.22) return false
+    const { depth, rim, thin } = (around ??= surroundingsOf(filled, cloth))
     let near = 0
     let inner = 0
     let widest = 0
