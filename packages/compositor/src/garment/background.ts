@@ -28,9 +28,6 @@ const SAMPLES = 900
 const RIDGE = 1e-6
 const ALMOST_ZERO = 1e-12
 
-type Channel = 'L' | 'a' | 'b'
-const CHANNELS: readonly Channel[] = ['L', 'a', 'b']
-
 /**
  * Fits a gradient (a quadratic in x and y for each channel) to the border. Ignores outliers, such as
  * places where the subject touches the edge.
@@ -43,35 +40,42 @@ export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
   let fits: Float64Array[] = []
   let noise = 0
   for (let round = 0; round < ROUNDS; round++) {
-    fits = CHANNELS.map((channel) => solveFit(basis, ring, lab[channel], weights))
+    fits = solveFits(basis, ring, [lab.L, lab.a, lab.b], weights)
     const off = ring.map((index, i) => distanceTo(lab, index, fits, basis[i]!))
     noise = median(off)
     const limit = Math.max(LEAST_LIMIT, noise * OUTLIER)
     weights = Float64Array.from(off, (distance) => 1 / (1 + (distance / limit) ** 4))
   }
-  const distance = new Float32Array(width * height)
-  const chroma = new Float32Array(width * height)
-  const darker = new Float32Array(width * height)
-  const redder = new Float32Array(width * height)
-  const yellower = new Float32Array(width * height)
-  const [fitL, fitA, fitB] = fits as [Float64Array, Float64Array, Float64Array]
-  for (let y = 0, index = 0; y < height; y++) {
-    const v = (2 * y + 1) / height - 1
-    const [rowL, rowA, rowB] = [alongRow(fitL, v), alongRow(fitA, v), alongRow(fitB, v)]
-    for (let x = 0; x < width; x++, index++) {
-      const u = (2 * x + 1) / width - 1
-      const L = lab.L[index]! - (rowL[0] + u * (rowL[1] + u * rowL[2]))
-      const a = lab.a[index]! - (rowA[0] + u * (rowA[1] + u * rowA[2]))
-      const b = lab.b[index]! - (rowB[0] + u * (rowB[1] + u * rowB[2]))
-      const colour = a * a + b * b
-      darker[index] = -L
-      redder[index] = a
-      yellower[index] = b
-      chroma[index] = Math.sqrt(colour)
-      distance[index] = Math.sqrt(L * L + colour)
-    }
+  const plane = () => new Float32Array(width * height)
+  const [distance, chroma, darker, redder, yellower] = [plane(), plane(), plane(), plane(), plane()]
+  const backdrop = { distance, chroma, darker, redder, yellower, noise }
+  for (let y = 0; y < height; y++) compareRow(lab, y, fits, backdrop)
+  return backdrop
+}
+
+/** Writes how far the pixels of one row are from the fits. */
+function compareRow(
+  { width, height, L, a, b }: Lab,
+  y: number,
+  fits: readonly Float64Array[],
+  { distance, chroma, darker, redder, yellower }: Backdrop,
+): void {
+  const v = (2 * y + 1) / height - 1
+  const inL = alongRow(fits[0]!, v)
+  const inA = alongRow(fits[1]!, v)
+  const inB = alongRow(fits[2]!, v)
+  for (let x = 0, index = y * width; x < width; x++, index++) {
+    const u = (2 * x + 1) / width - 1
+    const light = L[index]! - (inL[0] + u * (inL[1] + u * inL[2]))
+    const red = a[index]! - (inA[0] + u * (inA[1] + u * inA[2]))
+    const yellow = b[index]! - (inB[0] + u * (inB[1] + u * inB[2]))
+    const colour = red * red + yellow * yellow
+    darker[index] = -light
+    redder[index] = red
+    yellower[index] = yellow
+    chroma[index] = Math.sqrt(colour)
+    distance[index] = Math.sqrt(light * light + colour)
   }
-  return { distance, chroma, darker, redder, yellower, noise }
 }
 
 /** The fit on one row, as a polynomial in u alone. */
@@ -118,30 +122,31 @@ function valueOf(coefficients: Float64Array, basis: number[]): number {
   return value
 }
 
-function solveFit(
+/** The coefficients of each channel. */
+function solveFits(
   basis: number[][],
   ring: number[],
-  channel: Float32Array,
+  channels: readonly Float32Array[],
   weights: Float64Array,
-): Float64Array {
-  const matrix = Array.from({ length: 6 }, () => new Float64Array(7))
+): Float64Array[] {
+  const matrix = Array.from({ length: 6 }, () => new Float64Array(6 + channels.length))
   for (let i = 0; i < ring.length; i++) {
     const row = basis[i]!
-    const weight = weights[i]!
-    const value = channel[ring[i]!]!
     for (let r = 0; r < 6; r++) {
       const target = matrix[r]!
-      for (let c = 0; c < 6; c++) target[c] = target[c]! + weight * row[r]! * row[c]!
-      target[6] = target[6]! + weight * row[r]! * value
+      const weighted = weights[i]! * row[r]!
+      for (let c = 0; c < 6; c++) target[c]! += weighted * row[c]!
+      for (let k = 0; k < channels.length; k++) target[6 + k]! += weighted * channels[k]![ring[i]!]!
     }
   }
   // Ridge regression: in pictures one pixel wide some terms are undetermined.
   for (let r = 1; r < 6; r++) matrix[r]![r] = matrix[r]![r]! + RIDGE * ring.length
-  return eliminate(matrix)
+  eliminate(matrix)
+  return channels.map((_, k) => Float64Array.from(matrix, (row) => row[6 + k]!))
 }
 
-/** Gauss–Jordan elimination of a matrix with its right-hand side in the last column. */
-function eliminate(matrix: Float64Array[]): Float64Array {
+/** Gauss–Jordan elimination, in place, of a square matrix with right-hand sides in the columns behind it. */
+function eliminate(matrix: Float64Array[]): void {
   const size = matrix.length
   for (let pivot = 0; pivot < size; pivot++) {
     let best = pivot
@@ -152,13 +157,12 @@ function eliminate(matrix: Float64Array[]): Float64Array {
     matrix[best] = matrix[pivot]!
     matrix[pivot] = row
     const head = row[pivot]! || ALMOST_ZERO
-    for (let c = pivot; c <= size; c++) row[c] = row[c]! / head
+    for (let c = pivot; c < row.length; c++) row[c] = row[c]! / head
     for (let r = 0; r < size; r++) {
       const other = matrix[r]!
       const factor = other[pivot]!
       if (r === pivot || factor === 0) continue
-      for (let c = pivot; c <= size; c++) other[c] = other[c]! - factor * row[c]!
+      for (let c = pivot; c < row.length; c++) other[c] = other[c]! - factor * row[c]!
     }
   }
-  return Float64Array.from(matrix, (row) => row[size]!)
 }
