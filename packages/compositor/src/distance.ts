@@ -1,5 +1,5 @@
 // Distances to sets of pixels, and the nearest pixel of a set.
-import type { Size } from './raster.ts'
+import { pixelsWhere, type Size } from './raster.ts'
 
 /** A step to a pixel beside or above, and to one diagonal from it, in the whole numbers of `distanceTo`. */
 const STRAIGHT = 1 << 16
@@ -17,15 +17,16 @@ let memory = new Int32Array(0)
 export function distanceTo({ width, height }: Size, isIn: (at: number) => boolean): Float32Array {
   const size = width * height
   if (memory.length < size) memory = new Int32Array(size)
-  const whole = memory
-  for (let at = 0; at < size; at++) whole[at] = isIn(at) ? 0 : UNKNOWN
-  // From the upper left corner to the lower right one, then back.
-  for (let y = 0; y < height; y++) sweep(whole, y * width, 1, width, y > 0 ? -width : 0)
-  for (let y = height; y > 0; y--) sweep(whole, y * width - 1, -1, width, y < height ? width : 0)
+  const whole = memory.subarray(0, size).fill(UNKNOWN)
+  for (let at = 0; at < size; at++) if (isIn(at)) whole[at] = 0
   const far = new Float32Array(size)
-  for (let at = 0; at < size; at++) {
-    far[at] = whole[at]! < UNKNOWN ? whole[at]! / STRAIGHT : 1e6
-  }
+  const first = whole.indexOf(0)
+  if (first < 0) return far.fill(1e6)
+  // From the set's first row to the lower right corner, then back.
+  const top = Math.floor(first / width)
+  for (let y = top; y < height; y++) sweep(whole, y * width, 1, width, y > top ? -width : 0)
+  for (let y = height; y > 0; y--) sweep(whole, y * width - 1, -1, width, y < height ? width : 0)
+  for (let at = 0; at < size; at++) far[at] = whole[at]! / STRAIGHT
   return far
 }
 
@@ -61,8 +62,7 @@ export function nearestIn({ width, height }: Size, isIn: (at: number) => boolean
   const nearest = new Int32Array(width * height).fill(-1)
   /** The squared distance to it. */
   const squares = new Int32Array(width * height).fill(0x7fffffff)
-  for (let at = 0; at < nearest.length; at++) {
-    if (!isIn(at)) continue
+  for (const at of pixelsWhere(nearest.length, isIn)) {
     nearest[at] = at
     squares[at] = 0
   }

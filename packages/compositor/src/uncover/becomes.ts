@@ -1,5 +1,6 @@
 // The result of planning.
-import { LABEL } from '../parsing.ts'
+import { distanceTo } from '../distance.ts'
+import { LABEL, type Parsing } from '../parsing.ts'
 import type { Size } from '../raster.ts'
 
 /** What one pixel of old clothing must become. */
@@ -9,6 +10,15 @@ export const BECOMES = { keep: 0, ground: 1, skin: 2, bottom: 3 } as const
 export interface UncoverPlan extends Size {
   becomes: Uint8Array
 }
+
+export type Measured = ReturnType<typeof measured>
+
+/** A parsing, and how far each pixel is from clothing and from the ground, in pixels. */
+export const measured = (parsing: Parsing) => ({
+  ...parsing,
+  fromCloth: distanceTo(parsing, (at) => isClothes(parsing.labels[at])),
+  fromGround: distanceTo(parsing, (at) => parsing.labels[at] === LABEL.ground),
+})
 
 /** Whether a label is one of clothing. */
 export const isClothes = (label: number | undefined) =>

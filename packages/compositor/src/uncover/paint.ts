@@ -3,20 +3,20 @@ import { LABEL, type Parsing } from '../parsing.ts'
 import { pause, pauseInRows } from '../pause.ts'
 import type { Pose } from '../perception.ts'
 import { createPlane, type Plane } from '../plane.ts'
-import { clamp, type Raster, type Size } from '../raster.ts'
+import { clamp, markWhere, type Raster, type Size } from '../raster.ts'
 import { bottomSource, type BottomSource } from './bottom-field.ts'
 import { groundUnder, type Ground } from './ground-field.ts'
 import { grainAt, measureGrain, type Grain } from './grain.ts'
 import { bodySize, limbsOf } from './limbs.ts'
 import { createMatte, nearestOf, type Between, type Colour } from './matte.ts'
-import { BECOMES, type UncoverPlan } from './becomes.ts'
+import { BECOMES, measured, type UncoverPlan } from './becomes.ts'
 import { withRim } from './rim.ts'
 import { clearSkin, skinField } from './skin-field.ts'
 import { learnSkin } from './skin-model.ts'
 import { withoutStrays } from './strays.ts'
 import { averageTo, type Channels, type Small } from './small.ts'
 import { torsoOf } from './torso.ts'
-import { blur } from '../smoothing.ts'
+import { blurInPlace } from '../smoothing.ts'
 
 /**
  * Repaints, in place, the pixels of `photo` (any size) where `plan` is not `keep`. Parsing, pose and plan are in
@@ -31,7 +31,7 @@ export async function uncover(
   pose: Pose,
 ): Promise<boolean> {
   if (!plan.becomes.some((what) => what !== BECOMES.keep)) return true
-  const parsing = withoutStrays(original, bodySize(pose))
+  const parsing = measured(withoutStrays(original, bodySize(pose)))
   await pause()
   const small = averageTo(photo, plan)
   await pause()
@@ -66,9 +66,8 @@ export async function uncover(
   return true
 }
 
-function maskOf(becomes: Uint8Array, what: number): Uint8Array {
-  return becomes.map((other) => (other === what ? 1 : 0))
-}
+const maskOf = (becomes: Uint8Array, what: number) =>
+  markWhere(becomes.length, (at) => becomes[at] === what)
 
 /** What is painted, in the size of the analysis. */
 interface Layers extends Size {
@@ -105,7 +104,7 @@ function softMask(layers: Layers, what: number): Plane {
   for (let at = 0; at < plane.data.length; at++) {
     plane.data[at] = what === BECOMES.keep ? layers.stays[at]! : layers.becomes[at] === what ? 1 : 0
   }
-  return blur(plane, what === BECOMES.keep ? SOFT_KEEP : SOFT_PAINT)
+  return blurInPlace(plane, what === BECOMES.keep ? SOFT_KEEP : SOFT_PAINT)
 }
 
 function mix(data: ArrayLike<number>, p: Between): number {

@@ -1,10 +1,10 @@
 // The seam of old clothing: pixels that are labelled otherwise but show it.
 import { distanceTo } from '../distance.ts'
 import { labOf } from '../oklab.ts'
-import { LABEL, type Parsing } from '../parsing.ts'
+import { LABEL } from '../parsing.ts'
 import { pause } from '../pause.ts'
-import { ramp } from '../raster.ts'
-import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
+import { pixelsWhere, ramp } from '../raster.ts'
+import { BECOMES, isClothes, type Measured, type UncoverPlan } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours, roughness } from './local-colours.ts'
 import type { SkinModel } from './skin-model.ts'
@@ -56,15 +56,16 @@ export interface Rim {
 /** The plan, with ground and skin repainted too where they are next to painted clothing or look like it. */
 export async function withRim(
   plan: UncoverPlan,
-  { labels }: Parsing,
+  parsing: Measured,
   small: Small,
   skin: SkinModel | null,
   limbs: readonly Limb[],
   torso: Torso,
 ): Promise<Rim> {
   const { width, height } = plan
+  const { labels } = parsing
   const becomes = plan.becomes.slice()
-  const looksLikeCloth = clothTest(plan, labels, small, skin)
+  const looksLikeCloth = clothTest(plan, parsing, small, skin)
   await pause()
   const onShoulders = (at: number) => {
     const y = Math.floor(at / width)
@@ -75,8 +76,7 @@ export async function withRim(
     const [x, y] = [(at % width) + 0.5, Math.floor(at / width) + 0.5]
     return limbs.some((limb) => (placeIn(limb, x, y)?.inside ?? -1) > 0)
   }
-  const start: number[] = []
-  for (let at = 0; at < becomes.length; at++) if (becomes[at] !== BECOMES.keep) start.push(at)
+  const start = pixelsWhere(becomes.length, (at) => becomes[at] !== BECOMES.keep)
   grow(becomes, width, start, REACH, (at, what) => {
     if (!looksLikeCloth(at)) return BECOMES.keep
     if (labels[at] === LABEL.ground && what === BECOMES.skin && !onShoulders(at))
@@ -93,20 +93,18 @@ export async function withRim(
   await pause()
   addRim(grown, labels)
   await pause()
-  return { becomes, stays: blendSkin(grown, labels) }
+  return { becomes, stays: blendSkin(grown, parsing) }
 }
 
 /** Tells which pixels of ground and skin have the colour of the clothing that goes. */
 function clothTest(
   { becomes }: UncoverPlan,
-  labels: Uint8Array,
+  { labels, fromCloth, fromGround }: Measured,
   small: Small,
   skin: SkinModel | null,
 ): (at: number) => boolean {
-  const fromCloth = distanceTo(small, (at) => isClothes(labels[at]))
   const fromOther = distanceTo(small, (at) => labels[at] !== LABEL.skin)
   const fromSolid = distanceTo(small, (at) => fromOther[at]! >= STRIP.half)
-  const fromGround = distanceTo(small, (at) => labels[at] === LABEL.ground)
   const isGone = (at: number) => becomes[at] !== BECOMES.keep && isClothes(labels[at])
   const cloth = localColours(small, isGone, CLOTH_REACH)
   const isSafeGround = (at: number) => labels[at] === LABEL.ground && fromCloth[at]! >= SAFE
@@ -178,7 +176,8 @@ function removeStraps(
     const aside = Math.abs((at % width) + 0.5 - (left + right) / 2)
     return aside > STRAPS.inner * size && aside < STRAPS.outer * size
   }
-  const start = Array.from(becomes.keys()).filter(
+  const start = pixelsWhere(
+    becomes.length,
     (at) => labels[at] === LABEL.top && becomes[at] === BECOMES.skin && inZone(at),
   )
   if (start.length === 0) return
@@ -211,10 +210,9 @@ function addRim(plan: UncoverPlan, labels: Uint8Array): void {
 }
 
 /** Lets painted skin reach into real skin, and returns how much of the photo stays there. */
-function blendSkin(plan: UncoverPlan, labels: Uint8Array): Float32Array {
+function blendSkin(plan: UncoverPlan, { labels, fromGround }: Measured): Float32Array {
   const { becomes } = plan
   const near = distanceTo(plan, (at) => becomes[at] === BECOMES.skin)
-  const fromGround = distanceTo(plan, (at) => labels[at] === LABEL.ground)
   const stays = new Float32Array(becomes.length)
   for (let at = 0; at < becomes.length; at++) {
     if (becomes[at] !== BECOMES.keep) continue

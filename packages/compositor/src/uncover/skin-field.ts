@@ -1,9 +1,9 @@
 // The colour of painted skin in the size of the parsing.
-import { LABEL, type Parsing } from '../parsing.ts'
+import { LABEL } from '../parsing.ts'
 import { labOf, rgbOf } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { clamp, lerp, ramp } from '../raster.ts'
-import { isClothes } from './becomes.ts'
+import type { Measured } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours } from './local-colours.ts'
 import { membrane } from './membrane.ts'
@@ -28,10 +28,9 @@ const ALIKE = 0.028
 const MOST_OFFSET = 0.2
 
 /** Tells which pixels show skin, or a face, that stays, without the shadow of clothing and edges. */
-export function clearSkin(parsing: Parsing, keeps: (at: number) => boolean) {
-  const { labels } = parsing
+export function clearSkin(parsing: Measured, keeps: (at: number) => boolean) {
+  const { labels, fromCloth } = parsing
   const isSkin = (at: number) => labels[at] === LABEL.skin || labels[at] === LABEL.face
-  const fromCloth = distanceTo(parsing, (at) => isClothes(labels[at]))
   const fromOthers = distanceTo(parsing, (at) => !isSkin(at))
   const isClear = (label: number) => (at: number) =>
     labels[at] === label &&
