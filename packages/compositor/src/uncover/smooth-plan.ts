@@ -3,8 +3,8 @@ import { LABEL } from '../parsing.ts'
 import { createPlane, type Plane } from '../plane.ts'
 import { BECOMES, groundIn, isClothes, type UncoverPlan } from './becomes.ts'
 import type { Torso } from './torso.ts'
-import { clamp } from '../raster.ts'
-import { blur } from '../smoothing.ts'
+import { clamp, pixelsWhere } from '../raster.ts'
+import { blurInPlace } from '../smoothing.ts'
 
 /** How far under the new garment's edge the old clothing is repainted. */
 const UNDER = 3
@@ -75,11 +75,17 @@ export function roundOutline(
 ): void {
   const { width, height, becomes } = plan
   const isGround = groundIn(plan, labels)
+  const radius = clamp(ROUNDING.size * size, ROUNDING.least, ROUNDING.most)
+  const planned = pixelsWhere(becomes.length, (at) => becomes[at] !== BECOMES.keep)
+  // The blur of the planned pixels does not reach farther.
+  const margin = Math.ceil(3 * radius + 1) * width
+  const [first, last] = [(planned[0] ?? 0) - margin, (planned.at(-1) ?? 0) + margin]
   for (let round = 0; round < 2; round++) {
     const body = createPlane(width, height)
-    for (let at = 0; at < body.data.length; at++) body.data[at] = isGround(at) ? 0 : 1
-    const share = blur(body, clamp(ROUNDING.size * size, ROUNDING.least, ROUNDING.most)).data
-    for (let at = 0; at < share.length; at++) {
+    for (let at = Math.max(0, first); at < Math.min(becomes.length, last); at++)
+      body.data[at] = isGround(at) ? 0 : 1
+    const share = blurInPlace(body, radius).data
+    for (const at of planned) {
       if (becomes[at] === BECOMES.skin && share[at]! < STANDS_OUT) becomes[at] = BECOMES.ground
       if (at > (shoulderY + SHOULDERS * size) * width) continue
       if (becomes[at] !== BECOMES.ground || share[at]! < NOTCH) continue
