@@ -15,7 +15,7 @@ import { LABEL, type Parsing } from './parsing.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
 import { createPlane, percentile, type Plane } from './plane.ts'
-import { lumaAt, shrink, type Raster } from './raster.ts'
+import { lumaAt, pixelsWhere, shrink, type Raster } from './raster.ts'
 
 /** What the composition knows of the photo; planes and lengths are in the size of the parsing. */
 export interface Facts {
@@ -179,13 +179,16 @@ function asDrawn(product: Raster, covered: Plane): Raster {
 /** How much of the new garment is where it belongs, and how much of the old clothing is left. */
 function coverageOf(view: View) {
   const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
-  const isCloth: PixelSet = (i) => isDrawn(i) && occursIn(palette, colourAt(result, i))
-  const expects = expectedArea(view, places)
-  const half = (sign: number) =>
-    shareOf(parsing, (i) => expects(i) && places.x[i]! * sign > 0, isCloth, 1)
+  const expected = pixelsWhere(change.length, expectedArea(view, places))
+  const cloth = expected.filter((i) => isDrawn(i) && occursIn(palette, colourAt(result, i)))
+  const half = (sign: number) => {
+    const isInHalf: PixelSet = (i) => places.x[i]! * sign > 0
+    const all = expected.filter(isInHalf).length
+    return all === 0 ? 1 : cloth.filter(isInHalf).length / all
+  }
   const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
   return {
-    coverage: shareOf(parsing, expects, isCloth),
+    coverage: cloth.length / Math.max(1, expected.length),
     halfCoverage: Math.min(half(-1), half(1)),
     oldLeft: shareOf(
       parsing,
@@ -281,5 +284,6 @@ function colourAt({ data }: Raster, i: number): [number, number, number] {
 
 function lightness(picture: Raster): Plane {
   const plane = createPlane(picture.width, picture.height)
-  return { ...plane, data: plane.data.map((_, i) => lumaAt(picture, i)) }
+  for (let i = 0; i < plane.data.length; i++) plane.data[i] = lumaAt(picture, i)
+  return plane
 }
