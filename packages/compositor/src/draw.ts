@@ -1,14 +1,11 @@
 // Draws the draped garment into the photo: shadow, light, and what stays in front of it.
 import { pauseInRows } from './pause.ts'
 import { createPlane, sample, type Plane } from './plane.ts'
-import { clamp, ramp, type Raster } from './raster.ts'
+import { clamp, ramp, type Raster, type Size } from './raster.ts'
 import { blur } from './smoothing.ts'
 
 /** A layer's alpha from 0 to 1, at the size of the analysis. */
-export function coverOf(
-  layer: Raster,
-  { width, height }: { width: number; height: number },
-): Plane {
+export function coverOf(layer: Raster, { width, height }: Size): Plane {
   const plane = createPlane(width, height)
   const scale = layer.width / width
   for (let y = 0, i = 0; y < height; y++) {

@@ -8,7 +8,7 @@ import { torsoChart, tubeChart, type Chart, type UpperShape } from './garment-ch
 import { isUpper, type Garment, type LowerGarment, type UpperGarment } from './garment.ts'
 import { pause } from './pause.ts'
 import { distance } from './lines.ts'
-import { lerp, type Point, type Raster } from './raster.ts'
+import { lerp, type Point, type Raster, type Size } from './raster.ts'
 import { roundCorner } from './round-shoulders.ts'
 import type { Scene } from './scene.ts'
 import { clear, createWarpMap, layPatch, render, type WarpMap } from './warp.ts'
@@ -29,7 +29,7 @@ export async function drape(
   garment: Garment,
   body: Body,
   scene: Scene,
-  photo: { width: number; height: number },
+  photo: Size,
   scale: number,
 ): Promise<Layers> {
   const canvas: Canvas = {

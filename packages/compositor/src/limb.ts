@@ -32,12 +32,12 @@ const UPPER_ARM = 4
 export const isSeen = (joint: Joint) => joint.score >= SEEN
 
 /** Whether the point lies in the limb's tube, whose width is multiplied by `times`. */
-export const isInLimb = ({ joints, radii }: Limb, point: Point, times: number): boolean =>
-  [0, 1].some((bone) => {
-    const [from, to] = [joints[bone]!, joints[bone + 1]!]
-    if (!isSeen(to)) return false
-    return placeInTube(from, to, [radii[bone]!, radii[bone + 1]!], point).distance < times
-  })
+export function isInLimb({ joints, radii }: Limb, point: Point, times: number): boolean {
+  const isInTube = (from: 0 | 1, to: 1 | 2) =>
+    isSeen(joints[to]) &&
+    placeInTube(joints[from], joints[to], [radii[from], radii[to]], point).distance < times
+  return isInTube(0, 1) || isInTube(1, 2)
+}
 
 /**
  * Where a point lies in a tube between two points, whose half-width changes from one to the other: the share

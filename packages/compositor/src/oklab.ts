@@ -1,11 +1,9 @@
 // Oklab, a colour space in which equal distances look about equally different (Björn Ottosson,
 // 2020). L is lightness, a runs from green to red, b from blue to yellow.
 import { median } from './plane.ts'
-import type { Raster } from './raster.ts'
+import type { Raster, Size } from './raster.ts'
 
-export interface Lab {
-  width: number
-  height: number
+export interface Lab extends Size {
   L: Float32Array
   a: Float32Array
   b: Float32Array

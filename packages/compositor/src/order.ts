@@ -64,19 +64,18 @@ export function orderOf(
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
       const label = labels[i]!
-      const point = { x: x + 0.5, y: y + 0.5 }
-      if (label === LABEL.ground) {
-        if (lower && !wearsDress && body.frame.toFrame(point).y < lower.hemY) {
-          order.torso.data[i] = 1
-        }
-        continue
-      }
+      if (label === LABEL.ground && (!lower || wearsDress)) continue
       if (label === LABEL.hair || label === LABEL.face || label === LABEL.item) {
         order.torso.data[i] = 1
         order.sleeves.data[i] = 1
         continue
       }
-      if (label !== LABEL.skin && label !== LABEL.top) continue
+      if (label !== LABEL.ground && label !== LABEL.skin && label !== LABEL.top) continue
+      const point = { x: x + 0.5, y: y + 0.5 }
+      if (lower && label === LABEL.ground) {
+        if (body.frame.toFrame(point).y < lower.hemY) order.torso.data[i] = 1
+        continue
+      }
       if (lower && label === LABEL.top) {
         order.torso.data[i] = wearsDress && body.frame.toFrame(point).y > lower.waistY ? 0 : 1
         continue
@@ -163,7 +162,8 @@ const isNear = ({ left, right, top, bottom }: Arm, { x, y }: Point) =>
 /** Where a point is on the arm: 0 at the shoulder, 1 at the elbow, 2 at the wrist, 3 at the fingertips. */
 function armPosition({ parts }: Arm, point: Point) {
   let best = { share: 0, distance: Infinity }
-  for (const [i, { from, to, radii }] of parts.entries()) {
+  for (let i = 0; i < parts.length; i++) {
+    const { from, to, radii } = parts[i]!
     const part = placeInTube(from, to, radii, point)
     if (part.distance < best.distance) best = { share: i + part.share, distance: part.distance }
   }

@@ -4,7 +4,7 @@ import { toLab, type Lab } from './oklab.ts'
 import { pause } from './pause.ts'
 import { piecesOf, type Piece } from './pieces.ts'
 import { resize, type Plane } from './plane.ts'
-import { ramp, shrink, type Raster } from './raster.ts'
+import { ramp, shrink, type Raster, type Size } from './raster.ts'
 import { bodyOf, type Body } from './parsing/body.ts'
 import { labelsNear, openPixels } from './parsing/band.ts'
 import { borderCosts, MOST_BORDERS } from './parsing/borders.ts'
@@ -20,9 +20,7 @@ import { colourIndices } from './parsing/mixture.ts'
 export { LABEL, type Label } from './parsing/labels.ts'
 
 /** A label for each pixel of the picture that was parsed. */
-export interface Parsing {
-  width: number
-  height: number
+export interface Parsing extends Size {
   labels: Uint8Array
 }
 
@@ -40,7 +38,7 @@ const mostBorders = STRENGTH * MOST_BORDERS
 const SPECK = 14
 /** The least probability of a person on a bone, and on a forearm, whose joints are seen best. */
 const BONE = 0.6
-const FOREARM = { from: 1, to: 2, bone: 0.95 }
+const FOREARM = { at: [1, 2], bone: 0.95 } as const
 /** Shoulder widths from a bone within which that holds in full, and beyond which it does not hold. */
 const BONE_NEAR = 0.04
 const BONE_FAR = 0.1
@@ -132,13 +130,13 @@ async function refine(
 
 /** Along the bones there is a person, even where the mask misses a limb that looks like the ground. */
 function withLimbs(person: Plane, { armDistance, armAt, legDistance }: Frame): Plane {
-  const bones = person.data.map((p, i) => {
-    const on = (distance: number) => ramp(-distance, -BONE_FAR, -BONE_NEAR)
-    const isForearm = within(armAt[i]!, [FOREARM.from, FOREARM.to])
-    const arm = (isForearm ? FOREARM.bone : BONE) * on(armDistance[i]!)
-    return Math.max(p, arm, BONE * on(legDistance[i]!))
-  })
-  return { ...person, data: bones }
+  const data = person.data.slice()
+  const on = (distance: number) => ramp(-distance, -BONE_FAR, -BONE_NEAR)
+  for (let i = 0; i < data.length; i++) {
+    const arm = (within(armAt[i]!, FOREARM.at) ? FOREARM.bone : BONE) * on(armDistance[i]!)
+    data[i] = Math.max(data[i]!, arm, BONE * on(legDistance[i]!))
+  }
+  return { ...person, data }
 }
 
 /** Smaller than this, in square shoulder widths, what looks like a bag is a shadow or a ring. */
@@ -214,11 +212,6 @@ function cheapestAt(costs: Float32Array, i: number): number {
     if (costs[i * LABEL_COUNT + label]! < costs[i * LABEL_COUNT + best]!) best = label
   }
   return best
-}
-
-interface Size {
-  width: number
-  height: number
 }
 
 /** Repeats the values of a small picture in a larger one. */

@@ -1,11 +1,9 @@
 // Warps a picture with a pair of charts: each target pixel gets the coordinates of its source pixel.
 import type { Chart } from './garment-chart.ts'
 import { pauseInRows } from './pause.ts'
-import { clamp, type Point, type Raster } from './raster.ts'
+import type { Point, Raster, Size } from './raster.ts'
 
-export interface WarpMap {
-  width: number
-  height: number
+export interface WarpMap extends Size {
   /** Source coordinates of each target pixel; NaN where the cloth does not reach. */
   x: Float32Array
   y: Float32Array
@@ -150,7 +148,7 @@ function pick(source: Raster, x: number, y: number, colour: Float64Array): void 
       const share = (dx === 0 ? left + 1 - x : x - left) * (dy === 0 ? top + 1 - y : y - top)
       const inside = left + dx >= 0 && left + dx < width && top + dy >= 0 && top + dy < height
       if (!inside) continue
-      const at = (clamp(top + dy, 0, height - 1) * width + clamp(left + dx, 0, width - 1)) * 4
+      const at = ((top + dy) * width + left + dx) * 4
       const weight = share * data[at + 3]!
       alpha += weight
       for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * data[at + c]!

@@ -75,9 +75,10 @@ export async function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): 
 const VIEWS = ['any', 'lighter', 'hue'] as const
 type View = (typeof VIEWS)[number]
 
-function amountOf([L, a, b]: LabColour, view: View): number {
-  if (view === 'lighter') return Math.max(0, L)
-  return view === 'hue' ? Math.hypot(a, b) : Math.hypot(L, a, b)
+function amountOf(change: LabColour, view: View): number {
+  if (view === 'lighter') return Math.max(0, change[0])
+  if (view === 'hue') return Math.hypot(change[1], change[2])
+  return Math.hypot(change[0], change[1], change[2])
 }
 
 /** Pixels of the analysed picture. */
@@ -162,8 +163,10 @@ function raysOf(lab: Lab, mask: Mask, axis: number, half: number): Rays | null {
 function evidenceOf({ changes }: Rays, view: View): Float32Array {
   const edge = new Float32Array(changes.length).fill(OUTSIDE)
   for (let i = 0; i < edge.length; i++) {
-    if (!changes[i]) continue
-    const [left, right] = [amountOf(changes[i]![0], view), amountOf(changes[i]![1], view)]
+    const pair = changes[i]
+    if (!pair) continue
+    const left = amountOf(pair[0], view)
+    const right = amountOf(pair[1], view)
     edge[i] = Math.min(left, right) * 0.6 + (left + right) * 0.2
   }
   normalise(edge)
@@ -185,7 +188,9 @@ export function rayOf(mask: Mask, centre: Point, ray: number): At {
 
 /** The colour change along the ray at radius r, between the means of three pixels on both sides. */
 export function changeAt(lab: Lab, at: At, r: number, way: Way): LabColour {
-  let [L, a, b] = [0, 0, 0]
+  let L = 0
+  let a = 0
+  let b = 0
   for (let k = 1; k <= 3; k++) {
     const before = at(r - k, way)
     const after = at(r + k, way)

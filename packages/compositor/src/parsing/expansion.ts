@@ -2,10 +2,9 @@
 // alpha-expansion (Boykov, Veksler, Zabih 2001).
 import { FlowGraph } from '../max-flow.ts'
 import { pause } from '../pause.ts'
+import type { Size } from '../raster.ts'
 
-export interface Labelling {
-  width: number
-  height: number
+export interface Labelling extends Size {
   labels: Uint8Array
 }
 
