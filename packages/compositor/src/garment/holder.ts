@@ -1,5 +1,5 @@
 // What holds a garment: the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
-import { areaOfRow, boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import { boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 
 /** What the picture's border cuts off is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
@@ -31,12 +31,11 @@ export function withoutHolder(mask: Mask): Mask {
 
 /** The row in which the hook of a hanger ends; the upper end of the cloth where there is none. */
 function hookEnd(mask: Mask, { top, bottom, left, right }: Bounds): number {
+  const isHook = (y: number) => {
+    const [run, other] = runsOf(mask, y)
+    return run !== undefined && !other && run.right - run.left < (right - left) * HOOK.wide
+  }
   let end = top
-  while (
-    end < bottom &&
-    runsOf(mask, end).length === 1 &&
-    areaOfRow(mask, end) < (right - left) * HOOK.wide
-  )
-    end++
+  while (end < bottom && isHook(end)) end++
   return end - top > (bottom - top) * HOOK.long ? end : top
 }

@@ -9,7 +9,7 @@ import { lerp } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { handsBefore } from './hands.ts'
 import { withFilled } from './holes.ts'
-import { area, boundsOf, distanceTo, maskWhere, type Mask } from './mask.ts'
+import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { bodyRowsOf } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
@@ -88,7 +88,7 @@ function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
     const last = lerp(right.shoulder.x, right.hip.x, down)
     for (let across = FRONT.side; across <= 1 - FRONT.side; across += FRONT.step) {
       all++
-      cloth += mask.data[y * mask.width + Math.round(lerp(first, last, across))]!
+      if (isSet(mask, lerp(first, last, across), y)) cloth++
     }
   }
   return all > 0 ? cloth / all : 1
