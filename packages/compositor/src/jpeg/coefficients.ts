@@ -9,16 +9,16 @@ export class Coefficients {
   /** The blocks of a row, those beyond the picture included. */
   readonly stride: number
   /** How many coefficients of a block have a value, the first ones. Of the others only is known whether they are 0. */
-  readonly kept: number
+  readonly count: number
   readonly #values: Int16Array
   readonly #others: Uint8Array
   #block = 0
 
-  constructor(stride: number, rows: number, kept: number) {
+  constructor(stride: number, rows: number, count: number) {
     this.stride = stride
-    this.kept = kept
-    this.#values = new Int16Array(stride * rows * kept)
-    this.#others = new Uint8Array(kept < 64 ? stride * rows * 8 : 0)
+    this.count = count
+    this.#values = new Int16Array(stride * rows * count)
+    this.#others = new Uint8Array(count < 64 ? stride * rows * 8 : 0)
   }
 
   /** Goes to a block. */
@@ -29,12 +29,12 @@ export class Coefficients {
 
   /** A coefficient of the block; any number but 0 for one without a value that is not 0. */
   get(k: number): number {
-    if (k < this.kept) return this.#values[this.#block * this.kept + k]!
+    if (k < this.count) return this.#values[this.#block * this.count + k]!
     return this.#others[this.#block * 8 + (k >> 3)]! & (1 << (k & 7))
   }
 
   set(k: number, value: number): void {
-    if (k < this.kept) this.#values[this.#block * this.kept + k] = value
+    if (k < this.count) this.#values[this.#block * this.count + k] = value
     else if (value !== 0) {
       const at = this.#block * 8 + (k >> 3)
       this.#others[at] = this.#others[at]! | (1 << (k & 7))
@@ -44,17 +44,18 @@ export class Coefficients {
 
 /**
  * @param units of the picture, across and down
- * @param kept how many coefficients of a block are needed, for each component
+ * @param counts how many coefficients of a block are needed, for each component
  * @throws UnreadableScan
  */
 export async function readCoefficients(
   file: Uint8Array,
   frame: Frame,
   units: { across: number; down: number },
-  kept: readonly number[],
+  counts: readonly number[],
 ): Promise<Coefficients[]> {
   const all = frame.components.map(
-    ({ columns, rows }, i) => new Coefficients(units.across * columns, units.down * rows, kept[i]!),
+    ({ columns, rows }, i) =>
+      new Coefficients(units.across * columns, units.down * rows, counts[i]!),
   )
   for (const scan of frame.scans) {
     const reader = new ScanReader(file, scan)

@@ -38,8 +38,8 @@ async function decodeFrame(file: Uint8Array, frame: Frame, target: Size): Promis
     ...createChannel(component, side, across, { columns, rows }, size),
     codes: scan?.parts[i] ?? null,
   }))
-  const kept = channels.map(({ factors }) => factors.findLastIndex((factor) => factor !== 0) + 1)
-  const stored = scan ? [] : await readCoefficients(file, frame, { across, down }, kept)
+  const counts = channels.map(({ factors }) => factors.findLastIndex((factor) => factor !== 0) + 1)
+  const stored = scan ? [] : await readCoefficients(file, frame, { across, down }, counts)
   const planes = channels.map(({ plane }) => plane)
   const shrinker = new Shrinker(size, target)
   const row = new Uint8ClampedArray(size.width * 4).fill(255)
@@ -160,7 +160,7 @@ function readUnit(
 }
 
 function loadBlock(stored: Coefficients, factors: Float64Array): void {
-  for (let k = 0; k < stored.kept; k++) {
+  for (let k = 0; k < stored.count; k++) {
     const steps = stored.get(k)
     if (steps !== 0) block[ZIGZAG[k]!] = steps * factors[k]!
   }
