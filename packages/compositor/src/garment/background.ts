@@ -1,6 +1,7 @@
 // Estimates the background of a picture from its borders.
 import type { Lab } from '../oklab.ts'
 import { median } from '../plane.ts'
+import type { Size } from '../raster.ts'
 
 export interface Backdrop {
   /** How far each pixel's colour is from the background expected there. */
@@ -14,6 +15,18 @@ export interface Backdrop {
   yellower: Float32Array
   /** The typical distance of background pixels, measured at the border. */
   noise: number
+}
+
+/** Planes for a backdrop, all 0. */
+export function backdropPlanes({ width, height }: Size): Omit<Backdrop, 'noise'> {
+  const plane = () => new Float32Array(width * height)
+  return {
+    distance: plane(),
+    chroma: plane(),
+    darker: plane(),
+    redder: plane(),
+    yellower: plane(),
+  }
 }
 
 /** Of the fit, each without the outliers of the one before. */
@@ -46,9 +59,7 @@ export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
     const limit = Math.max(LEAST_LIMIT, noise * OUTLIER)
     weights = Float64Array.from(off, (distance) => 1 / (1 + (distance / limit) ** 4))
   }
-  const plane = () => new Float32Array(width * height)
-  const [distance, chroma, darker, redder, yellower] = [plane(), plane(), plane(), plane(), plane()]
-  const backdrop = { distance, chroma, darker, redder, yellower, noise }
+  const backdrop = { ...backdropPlanes(lab), noise }
   for (let y = 0; y < height; y++) compareRow(lab, y, fits, backdrop)
   return backdrop
 }

@@ -114,15 +114,15 @@ export function symmetryOf(mask: Mask, { axis, bounds }: BodyRows): number {
   return both / all
 }
 
-/** Below the collar and above the hem: the shares of the height between which a folded shirt has one width. */
-const FOLDED = { from: 0.2, to: 0.95 }
+/** Below the collar and above the hem, in shares of the height. */
+const BODY = { from: 0.2, to: 0.95 }
 
 /** How much wider the widest row of the body with its sleeves is than the narrowest one, as a share. */
 export function taperOf({ bounds: { top, bottom }, farLeft, farRight }: BodyRows): number {
   const row = (share: number) => Math.round(lerp(top, bottom, share))
   const widths = farRight
-    .subarray(row(FOLDED.from), row(FOLDED.to))
-    .map((right, i) => right - farLeft[row(FOLDED.from) + i]!)
+    .subarray(row(BODY.from), row(BODY.to))
+    .map((right, i) => right - farLeft[row(BODY.from) + i]!)
     .filter((width) => !Number.isNaN(width))
   return Math.max(...widths) / Math.min(...widths) - 1
 }

@@ -7,7 +7,7 @@ import { clamp } from '../raster.ts'
 import { blurInPlace } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
-import { changeAround, cutAlong, edgesOf, type Edges } from './edges.ts'
+import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from './edges.ts'
 import type { Backdrop } from './background.ts'
 import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
@@ -46,7 +46,7 @@ const GRAIN = 0.0018 ** 2
  * @throws CompositionError when it is too busy
  */
 export async function clothOf(lab: Lab): Promise<Mask> {
-  const edges = edgesOf(lab)
+  const edges = cutEdgesOf(lab)
   await pause()
   const ground = await groundOf(lab)
   await pause()
@@ -67,7 +67,7 @@ export async function clothOf(lab: Lab): Promise<Mask> {
   )
 }
 
-async function cutFromPattern(lab: Lab, edges: Edges, depth: number): Promise<Mask> {
+async function cutFromPattern(lab: Lab, edges: CutEdges, depth: number): Promise<Mask> {
   const border = await paletteAtBorder(lab, depth)
   const cloth = await cutOut(border, edges, (first) =>
     paletteAround(lab, keepLarge(first, LEAST_PIECE), border),
@@ -78,7 +78,7 @@ async function cutFromPattern(lab: Lab, edges: Edges, depth: number): Promise<Ma
 /** @param refine knows the ground better from the first cloth; null where the first is as good as it gets */
 async function cutOut(
   expected: Backdrop,
-  edges: Edges,
+  edges: CutEdges,
   refine: ((cloth: Mask) => Backdrop | Promise<Backdrop>) | null,
 ): Promise<Mask> {
   let ground = expected
@@ -118,7 +118,7 @@ function raggednessOf(mask: Mask): number {
   return changed / outline
 }
 
-async function cutByColour(ground: Backdrop, edges: Edges, plain: Mask): Promise<Mask> {
+async function cutByColour(ground: Backdrop, edges: CutEdges, plain: Mask): Promise<Mask> {
   const { width, height } = edges
   const spread = clamp(ground.noise * 1.5, 0.005, 0.05)
   const terminal = new Float32Array(width * height)

@@ -8,7 +8,10 @@ import type { Mask } from './mask.ts'
 export interface Edges extends Size {
   right: Float32Array
   down: Float32Array
-  /** Serves the cuts along them. */
+}
+
+/** The same with a graph, which serves one cut after the other. */
+export interface CutEdges extends Edges {
   graph: FlowGraph
 }
 
@@ -27,7 +30,11 @@ export function edgesOf({ width, height, L, a, b }: Lab): Edges {
       down[i] = change(i - up, i + below)
     }
   }
-  return { width, height, right, down, graph: gridGraph(width, height) }
+  return { width, height, right, down }
+}
+
+export function cutEdgesOf(lab: Lab): CutEdges {
+  return { ...edgesOf(lab), graph: gridGraph(lab.width, lab.height) }
 }
 
 /** The squared colour change around a pixel, in the direction in which it is larger. */
@@ -42,7 +49,7 @@ const LEAST_COST = 0.02
 export type Cut = (terminals: Float32Array) => Mask
 
 /** Divides the picture, as often as wanted, along edges where the colour changes by `contrast` or more. */
-export function cutAlong({ width, height, right, down, graph }: Edges, contrast: number): Cut {
+export function cutAlong({ width, height, right, down, graph }: CutEdges, contrast: number): Cut {
   const scale = -1 / (2 * contrast * contrast)
   const { reverse, arcs } = graph
   for (let arc = 0; arc < arcs.length; arc++) {

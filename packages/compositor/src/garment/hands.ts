@@ -6,7 +6,7 @@ import { pauseInRows } from '../pause.ts'
 import { createPlane, sample } from '../plane.ts'
 import { lerp, markWhere, type Raster } from '../raster.ts'
 import { membrane } from '../uncover/membrane.ts'
-import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
+import { area, distanceTo, emptyMask, maskWhere, type Mask } from './mask.ts'
 import { paint, regions } from './regions.ts'
 import type { UpperShape } from './upper.ts'
 import type { Wearer } from './wearer.ts'
@@ -32,7 +32,7 @@ export function handsBefore(
     return from !== null && to !== null && x > from && x < to
   }
   const skin = maskWhere({ width, height }, (i) => labels[i] === LABEL.skin && isInside(i))
-  const hands = maskWhere(skin, () => false)
+  const hands = emptyMask(skin)
   const isHand = (i: number) => {
     const point = { x: i % width, y: Math.floor(i / width) }
     return [left, right].some(({ wrist }) => distance(wrist, point) < REACH * half)

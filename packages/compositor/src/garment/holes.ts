@@ -1,6 +1,15 @@
 // Holes in the mask: prints in the ground's colour, or gaps through which the ground shows.
-import { area, boundsOf, distanceTo, isBorder, runsOf, type Bounds, type Mask } from './mask.ts'
-import { paint, regions } from './regions.ts'
+import {
+  area,
+  boundsOf,
+  distanceTo,
+  emptyMask,
+  isBorder,
+  runsOf,
+  type Bounds,
+  type Mask,
+} from './mask.ts'
+import { paint, regions, withoutHoles } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
 export function fillPrints(mask: Mask, plain: Mask): Mask {
@@ -24,10 +33,10 @@ const SLOT = { width: 0.06, depth: 0.1 }
 export function fillSlots(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
-  const closed = withFilled(mask, holesOf(mask))
+  const closed = withoutHoles(mask)
   const { width, data } = closed
   const widest = (bounds.right - bounds.left) * SLOT.width
-  const narrow = { ...mask, data: new Uint8Array(data.length) }
+  const narrow = emptyMask(mask)
   for (let y = bounds.top; y < bounds.bottom; y++) {
     let end = -Infinity
     for (const { left, right } of runsOf(closed, y)) {
@@ -56,20 +65,13 @@ export function fillStraps(mask: Mask): Mask {
   return gaps.length > 0 ? withFilled(mask, gaps) : mask
 }
 
-/** Cuts the mask from the gaps between sleeves and body downwards, where the ends of the sleeves close them. */
-export function openGaps(mask: Mask): Mask {
-  const { width, height } = mask
+/** The gaps between wide sleeves and the body, each in the order of the rows. */
+export function gapsBesideSleeves(mask: Mask): Int32Array[] {
   const bounds = boundsOf(mask)
-  const data = mask.data.slice()
-  for (const hole of holesOf(mask)) {
-    const pixels = hole.toSorted()
-    if (!bounds || !isBesideSleeve(pixels, bounds, width)) continue
-    const lowest = pixels.at(-1)!
-    const ends = pixels.filter((i) => i > lowest - width)
-    const first = ends[ends.length >> 1]!
-    for (let i = first; i < width * height; i += width) data.fill(0, i, i + OPENING)
-  }
-  return { ...mask, data }
+  if (!bounds) return []
+  return holesOf(mask)
+    .map((hole) => hole.toSorted())
+    .filter((hole) => isBesideSleeve(hole, bounds, mask.width))
 }
 
 /** @param pixels in the order of the rows */
@@ -97,8 +99,6 @@ const STRAP = { width: 2, along: 0.85 }
 
 /** The gap between a wide sleeve and the body: its least height, in heights of the cloth and in its own widths. */
 const BESIDE_SLEEVE = { tall: 0.25, slim: 4 }
-/** How wide the cut below it is, in pixels. */
-const OPENING = 2
 
 /** How far each pixel is from the ground outside and from the cloth, and how wide thin cloth is, in pixels. */
 interface Surroundings {

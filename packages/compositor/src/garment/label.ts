@@ -2,8 +2,8 @@
 import { colourDistance, medianColour, type Lab } from '../oklab.ts'
 import { clamp, lerp, type Raster } from '../raster.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
-import { boundsOf, topOf, type Bounds, type Mask } from './mask.ts'
-import { flood, inverse, regions } from './regions.ts'
+import { boundsOf, emptyMask, topOf, type Bounds, type Mask } from './mask.ts'
+import { paint, regions, withoutHoles } from './regions.ts'
 
 // By experiment; lengths are in half widths of the chest.
 /** Where labels are: aside from the axis, and below the upper edge. */
@@ -35,7 +35,7 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
     inside.filter((i) => colourDistance(lab, i, usual) > CONTRAST),
   )
   // Of some labels only the frame has another colour.
-  for (const pixels of regions(inverse(flood(inverse(differs))), 1)) {
+  for (const pixels of regions(withoutHoles(differs), 1)) {
     const box = boundsOf(maskOf(mask, pixels))!
     const [across, down] = [(box.right - box.left) / half, (box.bottom - box.top) / half]
     const isLabel =
@@ -52,8 +52,8 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
 
 /** A mask in the size of another one, set at the pixels. */
 function maskOf(mask: Mask, pixels: Iterable<number>): Mask {
-  const one = { ...mask, data: new Uint8Array(mask.data.length) }
-  for (const i of pixels) one.data[i] = 1
+  const one = emptyMask(mask)
+  paint(one, pixels, 1)
   return one
 }
 

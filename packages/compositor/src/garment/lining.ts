@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import type { Point } from '../raster.ts'
 import { areaOfRow, maskWhere, type Mask } from './mask.ts'
-import { flood, inverse, keepLarge, LEAST_PIECE } from './regions.ts'
+import { keepLarge, LEAST_PIECE, withoutHoles } from './regions.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { levelOut, radiiOfSide } from './rim-sides.ts'
 import { agreementOf, indexOfRay, rayOf, rimsOf, withoutFringe, type Rim } from './rims.ts'
@@ -15,6 +15,7 @@ export async function withoutLining(lab: Lab, mask: Mask): Promise<Mask> {
   if (!rows) return mask
   const half = chestHalf(rows)
   if (half < 8) return mask
+  // A slit at the back shows the ground through the opening.
   const inner = withoutFringe(withoutHoles(mask))
   await pause()
   const rim = await rimOf(lab, inner, rows.axis, half)
@@ -40,9 +41,6 @@ function isCollar({ centre, radii }: Rim, cut: Mask): boolean {
   const shape = shapeOfGarment(cut)
   return shape !== null && 'shoulders' in shape && shape.shoulders === 'sleeves'
 }
-
-/** A slit at the back shows the ground through the opening. */
-const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
 
 function cutAbove(centre: Point, left: Float64Array, right: Float64Array, mask: Mask): Mask {
   const first = left.findIndex((r) => !Number.isNaN(r))

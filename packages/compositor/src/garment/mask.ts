@@ -13,6 +13,13 @@ export const maskWhere = ({ width, height }: Size, test: (index: number) => bool
   data: markWhere(width * height, test),
 })
 
+/** A mask of which nothing is set. */
+export const emptyMask = ({ width, height }: Size): Mask => ({
+  width,
+  height,
+  data: new Uint8Array(width * height),
+})
+
 /** How many pixels are set. */
 export function area({ data }: Mask): number {
   let count = 0

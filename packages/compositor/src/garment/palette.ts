@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import { pauseInRows } from '../pause.ts'
 import { percentile } from '../plane.ts'
 import { pixelsWhere } from '../raster.ts'
-import type { Backdrop } from './background.ts'
+import { backdropPlanes, type Backdrop } from './background.ts'
 import { borderOf, distanceTo, type Mask } from './mask.ts'
 
 /**
@@ -44,8 +44,8 @@ export async function paletteAround(lab: Lab, cloth: Mask, ground: Backdrop): Pr
 }
 
 async function backdropOf(lab: Lab, pixels: number[]): Promise<Backdrop> {
-  const plane = () => new Float32Array(lab.width * lab.height)
-  const [distance, chroma, darker, redder, yellower] = [plane(), plane(), plane(), plane(), plane()]
+  const planes = backdropPlanes(lab)
+  const { distance, chroma, darker, redder, yellower } = planes
   await forNearest(lab, paletteOf(lab, pixels), (i, L, a, b) => {
     darker[i] = -L
     redder[i] = a
@@ -53,7 +53,7 @@ async function backdropOf(lab: Lab, pixels: number[]): Promise<Backdrop> {
     chroma[i] = Math.hypot(a, b)
     distance[i] = Math.hypot(L, a, b)
   })
-  return { distance, chroma, darker, redder, yellower, noise: noiseAt(pixels, distance) }
+  return { ...planes, noise: noiseAt(pixels, distance) }
 }
 
 const noiseAt = (pixels: number[], distance: Float32Array): number =>

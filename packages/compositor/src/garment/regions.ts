@@ -1,6 +1,6 @@
 // Connected regions of a mask.
 import { piecesOf, spread, TAKEN } from '../pieces.ts'
-import { borderOf, maskWhere, type Mask } from './mask.ts'
+import { borderOf, emptyMask, maskWhere, type Mask } from './mask.ts'
 
 /** Marks every pixel that is connected to the border through set pixels. */
 export function flood(passable: Mask): Mask {
@@ -25,6 +25,9 @@ export function floodThick(passable: Mask, reach: number): Mask {
   const far = erode(inverse(flooded), reach)
   return maskWhere(passable, (i) => far.data[i] === 0 && passable.data[i] === 1)
 }
+
+/** The mask with its holes filled. */
+export const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
 
 export const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
 
@@ -66,12 +69,12 @@ export const LEAST_PIECE = 0.04
 export function keepLarge(mask: Mask, share: number): Mask {
   const found = regions(mask, 1)
   const least = (found[0]?.length ?? 0) * share
-  const large = { ...mask, data: new Uint8Array(mask.data.length) }
+  const large = emptyMask(mask)
   for (const region of found) if (region.length >= least) paint(large, region, 1)
   return large
 }
 
 /** Sets the pixels to a value, in place. */
-export function paint({ data }: Mask, pixels: Int32Array, value: 0 | 1): void {
+export function paint({ data }: Mask, pixels: Iterable<number>, value: 0 | 1): void {
   for (const i of pixels) data[i] = value
 }

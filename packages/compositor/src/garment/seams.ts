@@ -5,6 +5,7 @@ import { median, percentile } from '../plane.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
 import { edgesOf, type Edges } from './edges.ts'
+import { gapsBesideSleeves } from './holes.ts'
 import { topOf, type Mask } from './mask.ts'
 
 /**
@@ -76,6 +77,19 @@ export async function legsApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   await pause()
   const seam = seamOf(edges, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
   return seam && cutAlongSeam(mask, seam, seam.first)
+}
+
+/** The mask cut from the gaps between sleeves and body downwards, where the ends of the sleeves close them. */
+export function openGaps(mask: Mask): Mask {
+  const { width } = mask
+  let open = mask
+  for (const gap of gapsBesideSleeves(mask)) {
+    const ends = gap.filter((i) => i > gap.at(-1)! - width)
+    const middle = ends[ends.length >> 1]!
+    const first = Math.floor(middle / width)
+    open = cutAlongSeam(open, { first, columns: [middle % width] }, first)
+  }
+  return open
 }
 
 /** The colour change that counts half. */

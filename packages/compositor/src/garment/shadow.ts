@@ -3,12 +3,12 @@ import { pause } from '../pause.ts'
 import { median } from '../plane.ts'
 import { clamp, pixelsWhere } from '../raster.ts'
 import type { Backdrop } from './background.ts'
-import { changeAround, cutAlong, type Cut, type Edges } from './edges.ts'
+import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { paint, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
-export async function withoutShadow(mask: Mask, ground: Backdrop, edges: Edges): Promise<Mask> {
+export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
   const between = { ...edges, cut: cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1)) }
   await pause()
   return withoutSoftShadow(await withoutHardShadow(mask, ground, between), ground, between)

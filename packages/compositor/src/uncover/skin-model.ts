@@ -49,7 +49,7 @@ export function learnSkin(
   const samples = withoutOutliers(isShaded ? face : isEnough ? skin : [...skin, ...face])
   if (samples.length < MIN_SAMPLES) return null
   const lightness = samples.map(([L]) => L)
-  const tone = percentile(lightness, TONE)
+  const tone = usualLightness(samples)
   const [low, high] = [percentile(lightness, DARKEST), percentile(lightness, LIGHTEST)]
   const a = lineOf(samples.map(([L, a]) => [L, a]))
   const b = lineOf(samples.map(([L, , b]) => [L, b]))
