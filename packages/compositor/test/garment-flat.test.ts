@@ -203,6 +203,19 @@ describe('readFlat', () => {
     expect(alphaAt(turtleneck.picture, 150, 45)).toBe(255)
   })
 
+  it('takes no yoke and collar of another colour for a dummy', async () => {
+    const cloth = shirt([30, 35, 60])
+    const polo = draw(300, 400, (x, y) => {
+      const isCollar = Math.abs(x - 150) < 20 && y > 60 && y < 110
+      const colour = colourAt(cloth, x, y)
+      const isLight = y < 150 && (isCollar || colour[0] !== GROUND[0])
+      return isLight ? [180, 215, 245] : colour
+    })
+    const garment = (await readFlat(polo))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(garment.picture, 105, 110)).toBe(255)
+  })
+
   it('tells a hooded top whose hood lies flat from a skirt', async () => {
     const top = '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290'
     expect((await readFlat(cutOut([top])))?.kind).toBe('top')
@@ -583,6 +596,28 @@ describe('readFlat', () => {
     const garment = (await readFlat(hung))!
     expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
     expect(alphaAt(garment.picture, 150, 60)).toBe(0)
+  })
+
+  it('leaves out a hanger of another colour with its hook, and the hand that holds it', async () => {
+    const cloth = shirt([40, 60, 120])
+    const wood: Colour = [150, 110, 70]
+    const hung = (hand: boolean) =>
+      draw(300, 400, (x, y) => {
+        const off = Math.abs(x - 150)
+        const isHook =
+          Math.abs(Math.hypot(x - 158, y - 30) - 8) < 2 || (off < 2 && y > 30 && y < 60)
+        const isWood = y > 54 && y < 88 && off < 8 + (y - 54) * 0.6
+        const isHand = hand && x > 150 && Math.abs(y - 24) < 12
+        if (isHook || isWood) return wood
+        return isHand ? [225, 180, 150] : colourAt(cloth, x, y)
+      })
+    for (const hand of [false, true]) {
+      const garment = (await readFlat(hung(hand)))!
+      expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+      expect(alphaAt(garment.picture, 150, 70)).toBe(0)
+      expect(alphaAt(garment.picture, 250, 24)).toBe(0)
+      expect(alphaAt(garment.picture, 100, 120)).toBe(255)
+    }
   })
 
   it('finds the waist of a skirt although loops for a belt rise above it, and no legs in its waves', async () => {

@@ -1,19 +1,26 @@
-// What holds a garment: the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
+// What holds a garment: a hand, the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
 import { boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 
 /** What the picture's border cuts off is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
 /** A hook is at most this wide, and at least this long, in widths and heights of all that is cut out. By experiment. */
 const HOOK = { wide: 0.1, long: 0.04 }
+/** Shoulders have at least this share of the greatest width of the cloth. By experiment. */
+const SHOULDERS = 0.4
+/** Pixels at the side of the picture that may be lost in the ground. */
+const BORDER = 3
 
-/** The mask without a hook, and without what the upper and the lower border of the picture cut off. */
+/**
+ * The mask without a hook, without a hand from the side that holds it, and without what the upper and the lower border of
+ * the picture cut off.
+ */
 export function withoutHolder(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
   const { width, height } = mask
   const widest = (bounds.right - bounds.left) * WIDEST
   const data = mask.data.slice()
-  const end = hookEnd(mask, bounds)
+  const end = Math.max(hookEnd(mask, bounds), handEnd(mask, bounds))
   data.fill(0, 0, end * width)
   for (const down of [1, -1]) {
     let before: Run[] = [{ left: 0, right: width }]
@@ -32,10 +39,21 @@ export function withoutHolder(mask: Mask): Mask {
 /** The row in which the hook of a hanger ends; the upper end of the cloth where there is none. */
 function hookEnd(mask: Mask, { top, bottom, left, right }: Bounds): number {
   const isHook = (y: number) => {
-    const [run, other] = runsOf(mask, y)
-    return run !== undefined && !other && run.right - run.left < (right - left) * HOOK.wide
+    const runs = runsOf(mask, y)
+    return runs.length > 0 && runs.at(-1)!.right - runs[0]!.left < (right - left) * HOOK.wide
   }
   let end = top
   while (end < bottom && isHook(end)) end++
   return end - top > (bottom - top) * HOOK.long ? end : top
+}
+
+/** The row in which the shoulders begin, where an arm from the side of the picture is above them; 0 otherwise. */
+function handEnd(mask: Mask, { top, bottom }: Bounds): number {
+  const { width } = mask
+  const rows = Array.from({ length: bottom - top }, (_, row) => runsOf(mask, top + row))
+  const widths = rows.map((runs) => Math.max(0, ...runs.map(({ left, right }) => right - left)))
+  const least = SHOULDERS * Math.max(...widths)
+  const end = widths.slice(0, widths.length / 2).findLastIndex((wide) => wide < least) + 1
+  const isCutOff = ({ left, right }: Run) => left < BORDER || right > width - BORDER
+  return rows.slice(0, end).some((runs) => runs.some(isCutOff)) ? top + end : 0
 }

@@ -10,7 +10,6 @@ import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
-import { withoutDummy } from './dummy.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
@@ -19,6 +18,7 @@ import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
+import { withoutSupport } from './support.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
@@ -76,7 +76,7 @@ export async function readFlat(
   withoutFrame(small)
   const lab = toLab(small)
   const cloth = withoutHolder(transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab))
-  const whole = fillStraps(withoutDummy(lab, cloth))
+  const whole = fillStraps(withoutSupport(lab, cloth))
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
