@@ -42,6 +42,9 @@ function isCollar({ centre, radii }: Rim, cut: Mask): boolean {
   return shape !== null && 'shoulders' in shape && shape.shoulders === 'sleeves'
 }
 
+/** Rays along the upper edge see no rim. Instead of them those count that end so many pixels lower. */
+const LEVEL = 2
+
 function cutAbove(centre: Point, left: Float64Array, right: Float64Array, mask: Mask): Mask {
   const first = left.findIndex((r) => !Number.isNaN(r))
   return maskWhere(mask, (i) => {
@@ -49,7 +52,7 @@ function cutAbove(centre: Point, left: Float64Array, right: Float64Array, mask: 
     const x = (i % mask.width) + 0.5
     const across = Math.abs(x - centre.x)
     const down = Math.floor(i / mask.width) + 0.5 - centre.y
-    const ray = Math.max(first, indexOfRay(across, down))
+    const ray = Math.max(first, indexOfRay(across, Math.max(down, LEVEL)))
     const radii = x < centre.x ? left : right
     return !(Math.hypot(across, down) < radii[ray]!)
   })
