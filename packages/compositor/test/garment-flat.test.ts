@@ -533,11 +533,18 @@ describe('readFlat', () => {
 
   it('refuses a top of which one side is lost in the background', async () => {
     const cloth = shirt([40, 60, 120])
-    const faded = draw(300, 400, (x, y) => (x < 115 && y > 200 ? GROUND : colourAt(cloth, x, y)))
+    const isLost = (x: number, y: number) => y > 200 && x < 115 + 15 * Math.sin(y / 3)
+    const faded = draw(300, 400, (x, y) => (isLost(x, y) ? GROUND : colourAt(cloth, x, y)))
     await expect(readFlat(faded)).rejects.toMatchObject({
       code: 'garment_not_found',
       message: expect.stringContaining('another colour'),
     })
+  })
+
+  it('reads a dress with one shoulder, which is cut out as a whole', async () => {
+    const outline = polygon(pointsOf('100 60, 130 60, 190 150, 210 350, 70 350, 105 150'))
+    const dress = draw(300, 400, (x, y) => (outline(x, y) < 0 ? [40, 60, 120] : GROUND))
+    expect(await readFlat(dress)).toMatchObject({ kind: 'dress' })
   })
 
   it('refuses a folded shirt, whose sleeves are not seen', async () => {

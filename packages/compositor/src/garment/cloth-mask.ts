@@ -105,7 +105,7 @@ const isPlausible = (cloth: Mask) =>
 const SMOOTH = 6
 
 /** How many pixels change their side when the outline is smoothed, for each pixel of the outline. */
-function raggednessOf(mask: Mask): number {
+export function raggednessOf(mask: Mask): number {
   const { width, data } = mask
   const soft = blurInPlace({ ...mask, data: new Float32Array(data) }, SMOOTH).data
   let changed = 0
