@@ -150,6 +150,19 @@ describe('readFlat', () => {
     expect(alphaAt(cut, 100, 240)).toBe(255)
   })
 
+  it('leaves out the even core of a shadow that is lighter than the dark cloth', async () => {
+    const cloth = shirt([24, 24, 40])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x, y)
+      if (r !== GROUND[0]) return [r, g, b]
+      const shadow = y > 150 && y < 330 && x < 90 ? 30 * ramp(x, 40, 66) + 70 * ramp(x, 62, 72) : 0
+      return [r - shadow, g - shadow, b - shadow]
+    })
+    const garment = (await readFlat(picture))!
+    for (const x of [66, 76, 84]) expect(alphaAt(garment.picture, x, 250)).toBe(0)
+    expect(alphaAt(garment.picture, 95, 250)).toBe(255)
+  })
+
   it('leaves out a shadow of pale cloth that is wider than one move of the outline', async () => {
     const cloth = shirt([206, 190, 160])
     const picture = draw(300, 400, (x, y) => {

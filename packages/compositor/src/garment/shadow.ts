@@ -80,6 +80,11 @@ const USUAL = { reach: 0.03, cost: 0.06 }
 const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
 /** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
 const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
+/**
+ * Beside a wide shadow on dark cloth, what is less dark than this share of the cloth may be shadow too, at this cost where
+ * it changes less over three pixels: the even core of the shadow.
+ */
+const CORE = { dark: 0.75, cost: -0.05, change: 0.01 }
 /** Where so much of the cloth is so near to the ground's colour, such as white on white, it does not go on. */
 const LIKE_GROUND = { distance: 0.05, share: 0.45 }
 
@@ -89,9 +94,12 @@ function shadowOf(mask: Mask, { distance }: Backdrop): { reach: number; cost: nu
   return { reach: reach * Math.max(mask.width, mask.height), cost }
 }
 
+/** How much darker than the ground a shadow is at most, unless its core is. By experiment. */
+const DARKEST = 0.4
+
 /** Whether a pixel is grey and no lighter than the ground, like a shadow on it. */
-const looksShaded = ({ darker, chroma }: Backdrop, i: number) =>
-  darker[i]! > -0.004 && darker[i]! < 0.4 && chroma[i]! < 0.025
+const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = DARKEST) =>
+  darker[i]! > -0.004 && darker[i]! < darkest && chroma[i]! < 0.025
 
 /**
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
@@ -102,12 +110,14 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
     mask.data[i] === 1 && ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
   const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
   const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
+  const cloth = pixelsWhere(mask.data.length, (i) => mask.data[i] === 1)
+  const core = CORE.dark * median(cloth.map((i) => ground.darker[i]!))
   let rest = mask
   for (let move = 0; move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
-    const shadow = { depth, reach, cost: move === 0 ? cost : WIDE.cost }
+    const shadow = { depth, reach, ...(move === 0 ? { cost, core: 0 } : { cost: WIDE.cost, core }) }
     rest = await movedInwards(before, shadow, ground, edges)
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     if (!rest.data.some((value, i) => value < before.data[i]! && isFar(i))) break
@@ -115,17 +125,26 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
   return rest
 }
 
-/** @param shadow how far each pixel is from the outline, how far it moves, and the cost of calling a pixel shadow */
+interface Shadow {
+  /** How far each pixel is from the outline, and how far that moves. */
+  depth: Float32Array
+  reach: number
+  /** The cost of calling a pixel shadow, and how dark a core may be. */
+  cost: number
+  core: number
+}
+
 async function movedInwards(
   mask: Mask,
-  { depth, reach, cost }: { depth: Float32Array; reach: number; cost: number },
+  { depth, reach, cost, core }: Shadow,
   ground: Backdrop,
   edges: Between,
 ): Promise<Mask> {
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
-    const isShadow = depth[i]! < reach && looksShaded(ground, i)
-    terminal[i] = depth[i] === 0 ? -50 : isShadow ? cost : 50
+    const isShadow = depth[i]! < reach && looksShaded(ground, i, Math.max(DARKEST, core))
+    const isCore = core > DARKEST && changeAround(edges, i) < CORE.change ** 2
+    terminal[i] = depth[i] === 0 ? -50 : !isShadow ? 50 : isCore ? CORE.cost : cost
   }
   await pause()
   const bright = edges.cut(terminal)
