@@ -896,14 +896,21 @@ describe('clothes on a person who is seen from the hips down', () => {
     const faint = { x: 0, y: 0, score: 0.3 }
     const armless = { ...pose, leftWrist: faint, rightWrist: faint }
     expect(isWornOnLegs({ ...perception, pose: armless })).toBe(false)
+    const footless = { ...pose, leftAnkle: faint, rightAnkle: faint }
+    expect(isWornOnLegs({ ...perception, pose: footless })).toBe(true)
   })
 
-  it('are the trousers, when their waist was found', () => {
+  it('are the trousers, when their waist was found or they are all that is seen', () => {
     const worn = shapeOnLegs(parsingFrom(60), pose)
     expect(worn?.shape.kind).toBe('trousers')
     expect(worn?.mask.data.indexOf(1)).toBe(60 * size.width + 80)
     expect(Math.floor(worn!.mask.data.lastIndexOf(1) / size.width)).toBe(299)
     expect(shapeOnLegs(parsingFrom(110), pose)).toBeNull()
+    const alone = parsingFrom(60)
+    alone.labels = alone.labels.map((label, i) =>
+      i < 60 * size.width ? LABEL.ground : label === LABEL.bottom ? LABEL.top : label,
+    )
+    expect(shapeOnLegs(alone, pose)?.shape.kind).toBe('trousers')
     const lost = parsingFrom(60)
     for (let y = 200; y < 230; y++) lost.labels.fill(LABEL.ground, y * 300 + 90, y * 300 + 138)
     expect(shapeOnLegs(lost, pose)).toBeNull()

@@ -34,6 +34,8 @@ const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
 const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
 /** The same in a picture that ends below the shoulders. Trousers without a person reach 0.2 at the wrists (25 photos). */
 const LEGS = { Hip: 0.55, Knee: 0.6, Ankle: 0.5, Wrist: 0.4 }
+/** The same for the wrists alone, above legs that the picture cuts off. */
+const SURE_WRISTS = 0.55
 /**
  * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
  * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
@@ -68,11 +70,12 @@ export const showsFace = (pose: Pose, share = 1): boolean =>
   pose.nose.score > FACE.nose * share && meanOf(pose, 'Eye') > FACE.Eye * share
 
 /** The same for a person whose shoulders are outside of the picture. */
-const showsLegs = (pose: Pose, share = 1): boolean =>
-  meanOf(pose, 'Shoulder') < TORSO.Shoulder &&
-  (['Hip', 'Knee', 'Ankle', 'Wrist'] as const).every(
-    (joint) => meanOf(pose, joint) > LEGS[joint] * share,
-  )
+function showsLegs(pose: Pose, share = 1): boolean {
+  const isSure = (joint: keyof typeof LEGS) => meanOf(pose, joint) > LEGS[joint] * share
+  const legs = (['Knee', 'Ankle', 'Wrist'] as const).every(isSure)
+  const hands = meanOf(pose, 'Wrist') > SURE_WRISTS * share
+  return meanOf(pose, 'Shoulder') < TORSO.Shoulder && isSure('Hip') && (legs || hands)
+}
 
 /** Whether the joints are those of a person who may wear the garment, of whom the legs may be all that is seen. */
 export const showsPerson = (pose: Pose, share = 1): boolean =>

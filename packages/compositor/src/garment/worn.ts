@@ -99,7 +99,10 @@ function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
  * @returns null also when its waist was not found
  */
 export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
-  const mask = withoutTassels(solid(maskOf(parsing, [LABEL.bottom])))
+  const bottom = maskOf(parsing, [LABEL.bottom])
+  // Without shoulders the waist may be sought too low.
+  const isLost = area(bottom) < bottom.data.length * LEAST
+  const mask = withoutTassels(solid(isLost ? maskOf(parsing, [LABEL.top]) : bottom))
   const bounds = boundsOf(mask)
   if (!bounds || area(mask) < mask.data.length * LEAST) return null
   const hips = middle(pose.leftHip, pose.rightHip)
