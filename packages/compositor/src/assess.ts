@@ -247,6 +247,7 @@ async function clothOf(view: View) {
 function peopleOf(view: View) {
   const { body, parsing, perception, covered, change, size, places, isLower, isDrawn } = view
   const { labels } = parsing
+  const isOffShoulder = isUpper(view.garment) && view.garment.shoulders === 'off-shoulder'
   const isPainted: PixelSet = (i) =>
     labels[i] === LABEL.top &&
     !isDrawn(i) &&
@@ -259,7 +260,7 @@ function peopleOf(view: View) {
       change,
       (i) => fromPerson[i]! > LENGTHS.farGround * size && labels[i] === LABEL.ground,
     ),
-    brokenSleeves: isLower ? 0 : brokenSleeves(view),
+    brokenSleeves: isLower || isOffShoulder ? 0 : brokenSleeves(view),
     unevenSleeves: isLower ? 0 : unevenSleeves(body, parsing, covered),
     hiddenHands: hiddenHands(body, parsing, covered),
     paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPainted),

@@ -241,17 +241,20 @@ describe('the assessment', () => {
     expect(holed.windows).toBeGreaterThan(0.05)
   })
 
-  it('notices a long sleeve that begins at the elbow', async () => {
-    const { brokenSleeves } = await spoilt((result, covered) => {
+  it('notices a long sleeve that begins at the elbow, other than of a garment without shoulders', async () => {
+    const spoil = (result: Raster, covered: Plane) => {
       const scale = photo.width / facts.covered.width
       const [, elbow, wrist] = facts.body.left.arm.joints
       const near = (x: number, y: number, point: { x: number; y: number }) =>
         Math.hypot(x - point.x * scale, y - point.y * scale) < 18
       erase(result, covered, (x) => x < at(-0.42, 0).x)
       cover(result, covered, (x, y) => near(x, y, elbow) || near(x, y, wrist))
-    }, LONG_SLEEVES)
+    }
+    const { brokenSleeves } = await spoilt(spoil, LONG_SLEEVES)
     expect(sound.brokenSleeves).toBeLessThan(0.1)
     expect(brokenSleeves).toBeGreaterThan(0.26)
+    const garment = { ...facts.garment, shoulders: 'off-shoulder' } as Facts['garment']
+    expect((await spoilt(spoil, { ...LONG_SLEEVES, garment })).brokenSleeves).toBe(0)
   })
 
   it('notices other colours than the product has', async () => {
