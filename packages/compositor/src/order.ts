@@ -1,7 +1,7 @@
 // What stays in front of the garment: face, hair, bags, and arms before the torso.
 import type { Body, BodySide } from './body.ts'
 import { isBare } from './hidden-arm.ts'
-import { ELBOW, placeInTube } from './limb.ts'
+import { ELBOW, isSeen, placeInTube } from './limb.ts'
 import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import { piecesOf } from './pieces.ts'
@@ -142,13 +142,15 @@ function armOf(side: BodySide, { size }: Body): Arm {
   const [upper, middle, end] = side.arm.radii
   const widest = BESIDE_TORSO * Math.max(upper, middle, end * FINGERS, 0)
   const ends = [shoulder, elbow, wrist, tips]
+  const parts: Part[] = [
+    { from: shoulder, to: elbow, radii: [upper, middle] },
+    { from: elbow, to: wrist, radii: [middle, end * FOREARM] },
+    { from: wrist, to: tips, radii: [end * PALM, end * FINGERS] },
+  ]
   return {
     side,
-    parts: [
-      { from: shoulder, to: elbow, radii: [upper, middle] },
-      { from: elbow, to: wrist, radii: [middle, end * FOREARM] },
-      { from: wrist, to: tips, radii: [end * PALM, end * FINGERS] },
-    ],
+    // The place of a wrist that is not seen means nothing.
+    parts: isSeen(wrist) ? parts : parts.slice(0, 1),
     left: Math.min(...ends.map(({ x }) => x)) - widest,
     right: Math.max(...ends.map(({ x }) => x)) + widest,
     top: Math.min(...ends.map(({ y }) => y)) - widest,

@@ -64,6 +64,12 @@ describe('orderOf', () => {
     expect(order.torso.data[150 * SIZE.width + 92]).toBe(inFront)
   })
 
+  it('takes nothing for a forearm whose wrist is not seen', () => {
+    const { perception, parsing } = scene({ wrist: 0.1, sleeves: true })
+    const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
+    expect(order.torso.data[150 * SIZE.width + 92]).toBe(0)
+  })
+
   it.each([
     ['a hand below a sleeve', 246, 1],
     ['a bare thigh below shorts', 300, 0],
