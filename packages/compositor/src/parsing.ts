@@ -38,7 +38,7 @@ const mostBorders = STRENGTH * MOST_BORDERS
 const SPECK = 14
 /** The least probability of a person on a bone, and on a forearm, whose joints are seen best. */
 const BONE = 0.6
-const FOREARM = { at: [1, 2], bone: 0.95 } as const
+const FOREARM = { at: [0.8, 2], bone: 0.995 } as const
 /** Shoulder widths from a bone within which that holds in full, and beyond which it does not hold. */
 const BONE_NEAR = 0.04
 const BONE_FAR = 0.1

@@ -152,20 +152,26 @@ describe('parse', () => {
     for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
   })
 
-  it('finds the forearm of a pale sleeve that the mask misses before a pale wall', async () => {
-    const pale: Colour = [222, 223, 225]
-    const at = await labelsOf(
-      (fill) => {
-        fill(66, 68, 134, 160, pale)
-        fill(68, 160, 132, HEIGHT, BLACK)
-        fill(48, 74, 68, 182, pale)
-        fill(132, 74, 152, 182, pale)
-        for (const x of [50, 150]) fill(x - 7, 182, x + 7, 215, SKIN)
-      },
-      (x, y) => x < 66 && y > 128 && y < 180,
-    )
-    expect([at(50, 200), at(53, 150), at(100, 120)]).toEqual([LABEL.skin, LABEL.top, LABEL.top])
-  })
+  it.each([
+    ['the forearm', [222, 223, 225], 128, 150],
+    ['the elbow', [235, 236, 238], 112, 120],
+  ] as const)(
+    'finds %s in a pale sleeve that the mask misses before a pale wall',
+    async (_, shirt, from, y) => {
+      const pale: Colour = [222, 223, 225]
+      const at = await labelsOf(
+        (fill) => {
+          fill(66, 68, 134, 160, shirt)
+          fill(68, 160, 132, HEIGHT, BLACK)
+          fill(48, 74, 68, 182, pale)
+          fill(132, 74, 152, 182, pale)
+          for (const x of [50, 150]) fill(x - 7, 182, x + 7, 215, SKIN)
+        },
+        (x, at) => x < 66 && at > from && at < 180,
+      )
+      expect([at(50, 200), at(54, y), at(100, 120)]).toEqual([LABEL.skin, LABEL.top, LABEL.top])
+    },
+  )
 })
 
 it('learns no skin from the sleeves of a beige suit', () => {
