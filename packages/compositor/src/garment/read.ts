@@ -45,7 +45,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     if (showsFace(perception.pose)) {
       throw new CompositionError(
         'garment_not_found',
-        'Who wears the garment must be visible from the shoulders to the hips, about from the front.',
+        'The person who wears the garment must be visible from the shoulders to the hips, about from the front.',
       )
     }
     return readFlat(picture, shrunk)
