@@ -141,16 +141,17 @@ function armOf(side: BodySide, { size }: Body): Arm {
   }
   const [upper, middle, end] = side.arm.radii
   const widest = BESIDE_TORSO * Math.max(upper, middle, end * FINGERS, 0)
-  const ends = [shoulder, elbow, wrist, tips]
-  const parts: Part[] = [
+  const all: Part[] = [
     { from: shoulder, to: elbow, radii: [upper, middle] },
     { from: elbow, to: wrist, radii: [middle, end * FOREARM] },
     { from: wrist, to: tips, radii: [end * PALM, end * FINGERS] },
   ]
+  // The place of a wrist that is not seen means nothing.
+  const parts = isSeen(wrist) ? all : all.slice(0, 1)
+  const ends = parts.flatMap(({ from, to }) => [from, to])
   return {
     side,
-    // The place of a wrist that is not seen means nothing.
-    parts: isSeen(wrist) ? parts : parts.slice(0, 1),
+    parts,
     left: Math.min(...ends.map(({ x }) => x)) - widest,
     right: Math.max(...ends.map(({ x }) => x)) + widest,
     top: Math.min(...ends.map(({ y }) => y)) - widest,

@@ -1,5 +1,5 @@
 // What holds a garment: a hand, the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
-import { boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import { boundsOf, extentOfRow, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 
 /** What the picture's border cuts off is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
@@ -39,8 +39,8 @@ export function withoutHolder(mask: Mask): Mask {
 /** The row in which the hook of a hanger ends; the upper end of the cloth where there is none. */
 function hookEnd(mask: Mask, { top, bottom, left, right }: Bounds): number {
   const isHook = (y: number) => {
-    const runs = runsOf(mask, y)
-    return runs.length > 0 && runs.at(-1)!.right - runs[0]!.left < (right - left) * HOOK.wide
+    const extent = extentOfRow(mask, y)
+    return extent !== null && extent.right - extent.left < (right - left) * HOOK.wide
   }
   let end = top
   while (end < bottom && isHook(end)) end++

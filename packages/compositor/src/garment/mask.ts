@@ -97,6 +97,13 @@ export function runsOf({ width, data }: Mask, y: number, shortest = 1): Run[] {
   return runs
 }
 
+/** From the first to the last set pixel of a row; null where none is set. */
+export function extentOfRow({ width, data }: Mask, y: number): Run | null {
+  const row = data.subarray(y * width, (y + 1) * width)
+  const left = row.indexOf(1)
+  return left < 0 ? null : { left, right: row.lastIndexOf(1) + 1 }
+}
+
 export interface Bounds extends Run {
   top: number
   /** One past the last row. */
@@ -104,14 +111,14 @@ export interface Bounds extends Run {
 }
 
 /** The bounding box; null for an empty mask. */
-export function boundsOf({ width, height, data }: Mask): Bounds | null {
+export function boundsOf(mask: Mask): Bounds | null {
+  const { width, height } = mask
   const bounds = { left: width, top: height, right: 0, bottom: 0 }
   for (let y = 0; y < height; y++) {
-    const row = data.subarray(y * width, (y + 1) * width)
-    const first = row.indexOf(1)
-    if (first < 0) continue
-    bounds.left = Math.min(bounds.left, first)
-    bounds.right = Math.max(bounds.right, row.lastIndexOf(1) + 1)
+    const extent = extentOfRow(mask, y)
+    if (!extent) continue
+    bounds.left = Math.min(bounds.left, extent.left)
+    bounds.right = Math.max(bounds.right, extent.right)
     bounds.top = Math.min(bounds.top, y)
     bounds.bottom = y + 1
   }

@@ -110,20 +110,25 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
     mask.data[i] === 1 && ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
   const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
   const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
-  const cloth = pixelsWhere(mask.data.length, (i) => mask.data[i] === 1)
-  const core = CORE.dark * median(cloth.map((i) => ground.darker[i]!))
   let rest = mask
   for (let move = 0; move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
-    const shadow = { depth, reach, ...(move === 0 ? { cost, core: 0 } : { cost: WIDE.cost, core }) }
+    const shadow =
+      move === 0
+        ? { depth, reach, cost, core: 0 }
+        : { depth, reach, cost: WIDE.cost, core: CORE.dark * darknessOf(mask, ground) }
     rest = await movedInwards(before, shadow, ground, edges)
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     if (!rest.data.some((value, i) => value < before.data[i]! && isFar(i))) break
   }
   return rest
 }
+
+/** How much darker than the ground cloth usually is. */
+const darknessOf = ({ data }: Mask, { darker }: Backdrop): number =>
+  median(pixelsWhere(data.length, (i) => data[i] === 1).map((i) => darker[i]!))
 
 interface Shadow {
   /** How far each pixel is from the outline, and how far that moves. */

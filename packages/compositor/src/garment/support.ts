@@ -5,9 +5,9 @@ import {
   area,
   areaOfRow,
   boundsOf,
+  extentOfRow,
   isBorder,
   maskWhere,
-  runsOf,
   type Bounds,
   type Mask,
 } from './mask.ts'
@@ -72,8 +72,7 @@ function neckEnd(mask: Mask, { top, bottom, left, right }: Bounds): number | nul
 
 /** Whether the upper end is narrow and in the middle. */
 function startsWithApex(mask: Mask, { top, left, right }: Bounds): boolean {
-  const runs = runsOf(mask, top)
-  const [from, to] = [runs[0]!.left, runs.at(-1)!.right]
-  const aside = Math.abs(from + to - left - right) / 2
-  return to - from < APEX.width * (right - left) && aside < APEX.aside * (right - left)
+  const apex = extentOfRow(mask, top)!
+  const aside = Math.abs(apex.left + apex.right - left - right) / 2
+  return apex.right - apex.left < APEX.width * (right - left) && aside < APEX.aside * (right - left)
 }
