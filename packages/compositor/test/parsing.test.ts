@@ -169,7 +169,7 @@ describe('parse', () => {
         },
         (x, at) => x < 66 && at > from && at < 180,
       )
-      expect([at(50, 200), at(54, y), at(100, 120)]).toEqual([LABEL.skin, LABEL.top, LABEL.top])
+      expect([at(50, 200), at(53, y), at(100, 120)]).toEqual([LABEL.skin, LABEL.top, LABEL.top])
     },
   )
 })
