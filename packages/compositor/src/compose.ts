@@ -87,7 +87,7 @@ export async function compose(
   await pause()
   const grain = grainIn(photo, parsing)
   await pause()
-  await uncover(photo, plan, parsing, perception.pose)
+  await uncover(photo, plan)
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
   const shade = shadeOf(lab, parsing, label, body.size)

@@ -78,7 +78,7 @@ const planTop = (parsing: Parsing, covered = vest(), reach?: readonly [number, n
 
 /** Changes the photo. @returns whether skin is visible */
 const uncoverTop = async ({ parsing, photo }: Person, covered = vest()): Promise<boolean> =>
-  uncover(photo, await planTop(parsing, covered), parsing, poseOf())
+  uncover(photo, await planTop(parsing, covered))
 
 const gap = (a: readonly number[], b: readonly number[]) =>
   Math.hypot(a[0]! - b[0]!, a[1]! - b[1]!, a[2]! - b[2]!)
@@ -89,7 +89,7 @@ describe('uncover', () => {
     const plan = await planTop(parsing)
     expect(plan.becomes[130 * WIDTH + 50]).toBe(BECOMES.skin)
     expect(plan.becomes[165 * WIDTH + 37]).toBe(BECOMES.ground)
-    expect(await uncover(photo, plan, parsing, poseOf())).toBe(true)
+    expect(await uncover(photo, plan)).toBe(true)
     expect(gap(pixel(photo, 50, 130), SKIN)).toBeLessThan(45)
     expect(gap(pixel(photo, 150, 150), SKIN)).toBeLessThan(45)
     expect(gap(pixel(photo, 37, 165), [200, 205, 216])).toBeLessThan(12)
@@ -220,7 +220,7 @@ describe('uncover', () => {
       covered.data[0] = 1
       for (const kind of ['top', 'dress', 'trousers', 'skirt'] as const) {
         const plan = await planUncovering(parsing, poseOf(), covered, kind)
-        await expect(uncover(photo, plan, parsing, poseOf())).resolves.toBeTypeOf('boolean')
+        await expect(uncover(photo, plan)).resolves.toBeTypeOf('boolean')
       }
     }
   })

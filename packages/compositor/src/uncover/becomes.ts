@@ -2,13 +2,23 @@
 import { distanceTo } from '../distance.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Size } from '../raster.ts'
+import type { Limb } from './limbs.ts'
+import type { Torso } from './torso.ts'
 
 /** What one pixel of old clothing must become. */
 export const BECOMES = { keep: 0, ground: 1, skin: 2, bottom: 3 } as const
 
 /** A decision for each pixel of the analysed picture. */
-export interface UncoverPlan extends Size {
+export interface Decisions extends Size {
   becomes: Uint8Array
+}
+
+/** The decisions, and what they were made from. */
+export interface UncoverPlan extends Decisions {
+  /** Without strays. */
+  parsing: Measured
+  torso: Torso
+  limbs: Limb[]
 }
 
 export type Measured = ReturnType<typeof measured>
@@ -26,6 +36,6 @@ export const isClothes = (label: number | undefined) =>
 
 /** Tells where the ground is seen, painted or not. */
 export const groundIn =
-  ({ becomes }: UncoverPlan, labels: Uint8Array) =>
+  ({ becomes }: Decisions, labels: Uint8Array) =>
   (at: number) =>
     becomes[at] === BECOMES.keep ? labels[at] === LABEL.ground : becomes[at] === BECOMES.ground

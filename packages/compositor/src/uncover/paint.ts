@@ -1,68 +1,46 @@
 // Paints the planned ground, skin and bottom into the photo.
 import { LABEL, type Parsing } from '../parsing.ts'
 import { pause, pauseInRows } from '../pause.ts'
-import type { Pose } from '../perception.ts'
 import { createPlane, type Plane } from '../plane.ts'
 import { clamp, markWhere, type Raster, type Size } from '../raster.ts'
 import { bottomSource, type BottomSource } from './bottom-field.ts'
 import { groundUnder, type Ground } from './ground-field.ts'
 import { grainAt, measureGrain, type Grain } from './grain.ts'
-import { bodySize, limbsOf } from './limbs.ts'
 import { createMatte, nearestOf, type Between, type Colour } from './matte.ts'
-import { BECOMES, measured, type UncoverPlan } from './becomes.ts'
+import { BECOMES, type UncoverPlan } from './becomes.ts'
 import { withRim } from './rim.ts'
 import { clearSkin, skinField } from './skin-field.ts'
 import { learnSkin } from './skin-model.ts'
-import { withoutStrays } from './strays.ts'
 import { averageTo, type Channels, type Small } from './small.ts'
-import { torsoOf } from './torso.ts'
 import { blurInPlace } from '../smoothing.ts'
 
 /**
- * Repaints, in place, the pixels of `photo` (any size) where `plan` is not `keep`. Parsing, pose and plan are in
- * the size of the analysis.
+ * Repaints, in place, the pixels of `photo` (any size) where `plan` is not `keep`.
  *
  * @returns false, with the photo unchanged, when skin must be painted but none is visible
  */
-export async function uncover(
-  photo: Raster,
-  plan: UncoverPlan,
-  original: Parsing,
-  pose: Pose,
-): Promise<boolean> {
+export async function uncover(photo: Raster, plan: UncoverPlan): Promise<boolean> {
   if (!plan.becomes.some((what) => what !== BECOMES.keep)) return true
-  const parsing = measured(withoutStrays(original, bodySize(pose)))
-  await pause()
+  const { parsing } = plan
   const small = averageTo(photo, plan)
   await pause()
-  const torso = torsoOf(parsing, pose)
-  const limbs = limbsOf(parsing, pose)
   const keeps = (at: number) => plan.becomes[at] === BECOMES.keep
   const { isClear, isFace } = clearSkin(parsing, keeps)
   await pause()
   const model = learnSkin(small, isClear, isFace)
   if (!model && plan.becomes.includes(BECOMES.skin)) return false
   await pause()
-  const { becomes, stays } = await withRim(plan, parsing, small, model, limbs, torso)
+  const { becomes, stays } = await withRim(plan, small, model)
   await pause()
   const skin =
-    model &&
-    (await skinField(
-      small,
-      parsing.labels,
-      maskOf(becomes, BECOMES.skin),
-      isClear,
-      model,
-      limbs,
-      torso,
-    ))
+    model && (await skinField(plan, small, maskOf(becomes, BECOMES.skin), isClear, model))
   await pause()
   const ground = await groundUnder(small, parsing, maskOf(becomes, BECOMES.ground))
   await pause()
   const bottom = bottomSource(parsing, maskOf(becomes, BECOMES.bottom))
   const grain = measureGrain(photo, parsing, (label) => label === LABEL.skin)
   await pause()
-  await compose(photo, { ...plan, becomes, stays, small, parsing, skin, ground, bottom, grain })
+  await compose(photo, { ...plan, becomes, stays, small, skin, ground, bottom, grain })
   return true
 }
 

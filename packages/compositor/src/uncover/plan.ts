@@ -5,7 +5,7 @@ import type { Pose } from '../perception.ts'
 import { median, type Plane } from '../plane.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import { numberPieces } from '../pieces.ts'
-import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
+import { BECOMES, isClothes, measured, type UncoverPlan } from './becomes.ts'
 import { clearBesideSleeves } from './beside-sleeves.ts'
 import { bodySize, labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
 import { reachUnder, roundOutline, tidy } from './smooth-plan.ts'
@@ -60,15 +60,16 @@ export async function planUncovering(
   kind: GarmentKind,
   reach: readonly [number, number] = [0, 0],
 ): Promise<UncoverPlan> {
-  const parsing = withoutStrays(original, bodySize(pose))
+  const parsing = measured(withoutStrays(original, bodySize(pose)))
   await pause()
   const { width, height, labels } = parsing
-  const plan: UncoverPlan = { width, height, becomes: new Uint8Array(width * height) }
+  const torso = torsoOf(parsing, pose)
+  const limbs = limbsOf(parsing, pose)
+  const becomes = new Uint8Array(width * height)
+  const plan: UncoverPlan = { width, height, becomes, parsing, torso, limbs }
   const extent = extentOf(covered)
   if (!extent || !Object.values(pose).every((joint) => Number.isFinite(joint.x + joint.y)))
     return plan
-  const torso = torsoOf(parsing, pose)
-  const limbs = limbsOf(parsing, pose)
   const arms = limbs.filter((limb) => limb.kind === 'arm')
   const scene: Scene = {
     torso,
@@ -91,7 +92,7 @@ export async function planUncovering(
     for (let x = 0; x < width; x++, at++) {
       const label = labels[at]!
       if (!isClothes(label) || covered.data[at]! >= COVERED || stays(numbers[at]!)) continue
-      plan.becomes[at] = decide(scene, x + 0.5, y + 0.5, label)
+      becomes[at] = decide(scene, x + 0.5, y + 0.5, label)
     }
   }
   clearBesideSleeves(plan, parsing, covered, arms, reach, torso.size)

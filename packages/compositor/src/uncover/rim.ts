@@ -4,8 +4,8 @@ import { labOf } from '../oklab.ts'
 import { LABEL } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import { pixelsWhere, ramp } from '../raster.ts'
-import { BECOMES, isClothes, type Measured, type UncoverPlan } from './becomes.ts'
-import { placeIn, type Limb } from './limbs.ts'
+import { BECOMES, isClothes, type Decisions, type Measured, type UncoverPlan } from './becomes.ts'
+import { placeIn } from './limbs.ts'
 import { localColours, roughness } from './local-colours.ts'
 import type { SkinModel } from './skin-model.ts'
 import { labAt, type Small } from './small.ts'
@@ -56,16 +56,13 @@ export interface Rim {
 /** The plan, with ground and skin repainted too where they are next to painted clothing or look like it. */
 export async function withRim(
   plan: UncoverPlan,
-  parsing: Measured,
   small: Small,
   skin: SkinModel | null,
-  limbs: readonly Limb[],
-  torso: Torso,
 ): Promise<Rim> {
-  const { width, height } = plan
+  const { width, height, parsing, torso, limbs } = plan
   const { labels } = parsing
   const becomes = plan.becomes.slice()
-  const looksLikeCloth = clothTest(plan, parsing, small, skin)
+  const looksLikeCloth = clothTest(plan, small, skin)
   await pause()
   const onShoulders = (at: number) => {
     const y = Math.floor(at / width)
@@ -98,8 +95,7 @@ export async function withRim(
 
 /** Tells which pixels of ground and skin have the colour of the clothing that goes. */
 function clothTest(
-  { becomes }: UncoverPlan,
-  { labels, fromCloth, fromGround }: Measured,
+  { becomes, parsing: { labels, fromCloth, fromGround } }: UncoverPlan,
   small: Small,
   skin: SkinModel | null,
 ): (at: number) => boolean {
@@ -163,7 +159,7 @@ function grow(
 
 /** Straps are thin enough to be labelled skin: from the top upwards, what is darker or of another hue than skin. */
 function removeStraps(
-  { width, becomes }: UncoverPlan,
+  { width, becomes }: Decisions,
   labels: Uint8Array,
   small: Small,
   skin: SkinModel,
@@ -194,7 +190,7 @@ function removeStraps(
 }
 
 /** Ground and visible bottoms next to painted pixels are mixed with the old cloth. */
-function addRim(plan: UncoverPlan, labels: Uint8Array): void {
+function addRim(plan: Decisions, labels: Uint8Array): void {
   const { becomes } = plan
   const isOther = (at: number) => labels[at] !== LABEL.ground && becomes[at] === BECOMES.keep
   const near = distanceTo(plan, (at) => becomes[at] !== BECOMES.keep)
@@ -210,7 +206,7 @@ function addRim(plan: UncoverPlan, labels: Uint8Array): void {
 }
 
 /** Lets painted skin reach into real skin, and returns how much of the photo stays there. */
-function blendSkin(plan: UncoverPlan, { labels, fromGround }: Measured): Float32Array {
+function blendSkin(plan: Decisions, { labels, fromGround }: Measured): Float32Array {
   const { becomes } = plan
   const near = distanceTo(plan, (at) => becomes[at] === BECOMES.skin)
   const stays = new Float32Array(becomes.length)

@@ -3,7 +3,7 @@ import { LABEL } from '../parsing.ts'
 import { labOf, rgbOf } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { clamp, lerp, ramp } from '../raster.ts'
-import type { Measured } from './becomes.ts'
+import type { Measured, UncoverPlan } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours } from './local-colours.ts'
 import { membrane } from './membrane.ts'
@@ -46,15 +46,12 @@ export function clearSkin(parsing: Measured, keeps: (at: number) => boolean) {
  * @returns red, green and blue from 0 to 255, 0 elsewhere
  */
 export async function skinField(
+  { width, height, parsing: { labels }, limbs, torso }: UncoverPlan,
   small: Small,
-  labels: Uint8Array,
   painted: Uint8Array,
   isClear: (at: number) => boolean,
   model: SkinModel,
-  limbs: readonly Limb[],
-  torso: Torso,
 ): Promise<Channels> {
-  const { width, height } = small
   // Means, because spots and hairs at the seam would spread.
   const seen = localColours(small, isClear, 1)
   const known = new Uint8Array(width * height)

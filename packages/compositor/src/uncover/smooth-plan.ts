@@ -1,7 +1,7 @@
 // Evens out the borders of a plan.
 import { LABEL } from '../parsing.ts'
 import { createPlane, type Plane } from '../plane.ts'
-import { BECOMES, groundIn, isClothes, type UncoverPlan } from './becomes.ts'
+import { BECOMES, groundIn, isClothes, type Decisions } from './becomes.ts'
 import type { Torso } from './torso.ts'
 import { clamp, pixelsWhere } from '../raster.ts'
 import { blurInPlace } from '../smoothing.ts'
@@ -11,7 +11,7 @@ const UNDER = 3
 
 /** Repaints the old clothing just under the new garment's edge too, like what it lies next to. */
 export function reachUnder(
-  { width, height, becomes }: UncoverPlan,
+  { width, height, becomes }: Decisions,
   labels: Uint8Array,
   covered: Plane,
 ): void {
@@ -35,7 +35,7 @@ export function reachUnder(
 }
 
 /** Gives single pixels and thin slivers to what surrounds them. */
-export function tidy({ width, height, becomes }: UncoverPlan): void {
+export function tidy({ width, height, becomes }: Decisions): void {
   for (let pass = 0; pass < PASSES; pass++) {
     const before = becomes.slice()
     for (let y = 1; y + 1 < height; y++) {
@@ -69,7 +69,7 @@ const SHOULDERS = 0.2
 
 /** Rounds off what stands out of the future outline of the body, such as the ends of a collar, and its notches. */
 export function roundOutline(
-  plan: UncoverPlan,
+  plan: Decisions,
   labels: Uint8Array,
   { size, shoulderY }: Torso,
 ): void {
