@@ -163,6 +163,21 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 95, 250)).toBe(255)
   })
 
+  it('tells a shadow beside dark cloth from pale cloth, which is even', async () => {
+    const legs = cutOut(['150 60, 112 60, 84 360, 126 360, 150 170'])
+    const shaded = draw(300, 400, (x, y) => {
+      if (colourAt(legs, x, y)[0] !== GROUND[0]) return [30, 30, 36]
+      const fading = ramp(x, 0, 25) * ramp(x, 105, 104) * ramp(y, 260, 285) * ramp(y, 375, 350)
+      const noise = (Math.floor(x) * 7 + Math.floor(y) * 13) % 5
+      const grey = GROUND[0] - (fading > 0 ? 30 * fading * (0.4 + x / 150) + noise : 0)
+      return [grey, grey, grey]
+    })
+    const trousers = (await readFlat(shaded))!
+    expect(trousers.kind).toBe('trousers')
+    for (const x of [20, 50, 75]) expect(alphaAt(trousers.picture, x, 330)).toBe(0)
+    expect(alphaAt(trousers.picture, 105, 330)).toBe(255)
+  })
+
   it('leaves out a shadow of pale cloth that is wider than one move of the outline', async () => {
     const cloth = shirt([206, 190, 160])
     const picture = draw(300, 400, (x, y) => {

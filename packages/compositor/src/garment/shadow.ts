@@ -1,6 +1,6 @@
 // The shadow that cloth casts on the ground, which is cut out with it at first.
 import { pause } from '../pause.ts'
-import { median } from '../plane.ts'
+import { median, percentile } from '../plane.ts'
 import { clamp, pixelsWhere } from '../raster.ts'
 import type { Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
@@ -165,8 +165,11 @@ async function movedInwards(
   return bright
 }
 
-/** Pale cloth: its least pixels, the least share of its colour at the outline, and its usual change over three pixels. */
-const EVEN = { size: 40, atRim: 0.8, change: 0.02 }
+/**
+ * Pale cloth: its least pixels, the least share of its colour at the outline, its usual change over three pixels, and how
+ * much more one place differs from the ground than another.
+ */
+const EVEN = { size: 40, atRim: 0.8, change: 0.02, spread: 0.07 }
 /** Pixels from the outline: its mixed ones, the rim, and where the inside begins. */
 const RIM = { from: 1.5, to: 3, inside: 4 }
 
@@ -178,9 +181,14 @@ function isEven(
   edges: Edges,
 ): boolean {
   if (pixels.length < EVEN.size) return false
-  const far = (part: Int32Array) => median(Array.from(part, (i) => distance[i]!))
+  const far = (part: Int32Array, share = 0.5) =>
+    percentile(
+      Array.from(part, (i) => distance[i]!),
+      share,
+    )
   const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
   const inside = pixels.filter((i) => depth[i]! > RIM.inside)
   const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
+  if (far(inside, 0.9) - far(inside, 0.1) > EVEN.spread) return false
   return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
 }
