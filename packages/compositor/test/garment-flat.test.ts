@@ -244,6 +244,19 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 105, 110)).toBe(255)
   })
 
+  it('takes no grey yoke for a dummy that holds sleeves and body together', async () => {
+    const cloth = cutOut(['150 80, 110 84, 40 190, 78 206, 100 160, 98 330, 150 330'])
+    const polo = draw(300, 400, (x, y) => {
+      const isCollar = Math.abs(x - 150) < 22 && y > 60 && y < 84
+      const isCloth = isCollar || colourAt(cloth, x, y)[0] !== GROUND[0]
+      if (!isCloth) return GROUND
+      return y < 165 && Math.abs(x - 150) < 84 ? [128, 128, 128] : [24, 24, 40]
+    })
+    const garment = (await readFlat(polo))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    for (const y of [75, 120]) expect(alphaAt(garment.picture, 130, y)).toBe(255)
+  })
+
   it('tells a hooded top whose hood lies flat from a skirt', async () => {
     const top = '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290'
     expect((await readFlat(cutOut([top])))?.kind).toBe('top')
@@ -653,6 +666,28 @@ describe('readFlat', () => {
       expect(alphaAt(garment.picture, 250, 24)).toBe(0)
       expect(alphaAt(garment.picture, 100, 120)).toBe(255)
     }
+  })
+
+  it('leaves out a hanger that the picture cuts off above its arms', async () => {
+    const trousers = cutOut(['150 70, 84 66, 60 260, 132 280, 150 220'])
+    const hung = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      const colour = colourAt(trousers, x, y)
+      if (off < 2 && y < 22) return [120, 120, 120]
+      const isWood = colour[0] === GROUND[0] && y > 20 && y < 70 && off < (y - 20) * 1.1
+      return isWood ? [190, 140, 90] : colour
+    })
+    const garment = (await readFlat(hung))!
+    expect(garment.kind).toBe('trousers')
+    for (const x of [130, 170]) expect(alphaAt(garment.picture, x, 55)).toBe(0)
+    expect(alphaAt(garment.picture, 120, 120)).toBe(255)
+  })
+
+  it('tells a short dress by its high waist from a fitted jacket', async () => {
+    const fitted = (waist: number) =>
+      cutOut([`150 90, 122 70, 96 76, 100 130, 110 ${waist}, 98 ${waist + 60}, 102 300, 150 300`])
+    expect((await readFlat(fitted(168)))?.kind).toBe('dress')
+    expect((await readFlat(fitted(205)))?.kind).toBe('top')
   })
 
   it('finds the waist of a skirt although loops for a belt rise above it, and no legs in its waves', async () => {

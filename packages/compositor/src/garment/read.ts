@@ -75,8 +75,9 @@ export async function readFlat(
 ): Promise<Garment | null> {
   withoutFrame(small)
   const lab = toLab(small)
-  const cloth = withoutHolder(transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab))
-  const whole = fillStraps(withoutSupport(lab, cloth))
+  const found = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
+  const cloth = withoutHolder(withoutSupport(lab, found))
+  const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null

@@ -59,7 +59,11 @@ export function withoutSupport(lab: Lab, mask: Mask): Mask {
     isBorder(i, mask) || [1, -1, width, -width].some((step) => mask.data[i + step] === 0)
   const rest = { ...mask, data: mask.data.slice() }
   for (const pixels of regions(seen, 1)) if (pixels.some(isOutside)) paint(rest, pixels, 0)
-  return keepLarge(rest, LEAST_PIECE)
+  const garment = keepLarge(rest, LEAST_PIECE)
+  // What holds it together is a part of it.
+  return regions(garment, 1).length > regions(keepLarge(mask, LEAST_PIECE), 1).length
+    ? mask
+    : garment
 }
 
 /** The row in which a neck ends; null where the garment does not begin with one. */
