@@ -49,6 +49,21 @@ function cutOut(halves: readonly string[]): Raster {
   )
 }
 
+/** Of a person who is seen from the hips down, in a picture of 300 × 400 pixels. */
+const onLegs = poseAt({
+  leftElbow: [230, 20],
+  leftWrist: [235, 90],
+  rightWrist: [65, 90],
+  rightElbow: [70, 20],
+  leftHip: [185, 70],
+  rightHip: [115, 70],
+  leftKnee: [185, 230],
+  rightKnee: [115, 230],
+  leftAnkle: [185, 370],
+  rightAnkle: [115, 370],
+})
+const above = { x: 150, y: -60, score: 0.1 }
+
 const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
   const i = (Math.floor(y) * width + Math.floor(x)) * 4
   return [data[i]!, data[i + 1]!, data[i + 2]!]
@@ -810,6 +825,30 @@ describe('readGarment', () => {
       message: expect.stringContaining('from the shoulders to the hips'),
     })
   })
+
+  it('reads shorts on legs of which the mask of the person misses a part', async () => {
+    const picture = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      if (off > 70 || (off < 12 && y > 150)) return GROUND
+      return y < 40 ? [150, 40, 40] : y < 210 ? [40, 60, 120] : [224, 176, 148]
+    })
+    const person = maskWhere(picture, (i) => {
+      const isMissed = i % 300 < 130 && i < 120 * 300
+      return !isMissed && picture.data[i * 4] !== GROUND[0]
+    })
+    const perceiver: Perceiver = {
+      perceive: async () => ({
+        pose: { ...onLegs, leftShoulder: above, rightShoulder: above },
+        person: { ...person, data: new Float32Array(person.data) },
+        face: null,
+        box: null,
+      }),
+      usage: () => ({ tensors: 0, heapBytes: 0 }),
+    }
+    const shorts = (await readGarment(picture, perceiver))!
+    expect(shorts.kind).toBe('trousers')
+    for (const x of [90, 210]) expect(alphaAt(shorts.picture, x, 80)).toBe(255)
+  })
 })
 
 describe('wornUpperOf', () => {
@@ -839,6 +878,12 @@ describe('wornUpperOf', () => {
       )
     })
 
+  /** White where there is cloth. */
+  const pictureOf = (cloth: Uint8Array) =>
+    draw(300, 400, (x, y) =>
+      cloth[Math.floor(y) * 300 + Math.floor(x)] ? [255, 255, 255] : GROUND,
+    )
+
   it('finds the sleeves of both sides', () => {
     const worn = wornUpperOf(shirtWith(-1, 1), wearer)
     expect(worn?.shoulders).toBe('sleeves')
@@ -858,7 +903,7 @@ describe('wornUpperOf', () => {
       const labels = data.map((value, i) =>
         value === 1 && !isHidden(i % width, Math.floor(i / width)) ? LABEL.top : LABEL.ground,
       )
-      return wornShapeOf({ width, height, labels, isWaistGuessed: false }, wearer)
+      return wornShapeOf(pictureOf(data), { width, height, labels, isWaistGuessed: false }, wearer)
     }
     expect(wornWith((x, y) => x < 115 && y < 105)?.shape.kind).toBe('top')
     expect(() => wornWith((x, y) => x < 150 && y > 120 && y < 150)).toThrow('front of the garment')
@@ -872,7 +917,11 @@ describe('wornUpperOf', () => {
         .map((value, i) =>
           value === 0 ? LABEL.ground : i < 200 * width ? LABEL.top : LABEL.bottom,
         )
-      const worn = wornShapeOf({ width, height, labels, isWaistGuessed: true }, wearer)
+      const worn = wornShapeOf(
+        pictureOf(data),
+        { width, height, labels, isWaistGuessed: true },
+        wearer,
+      )
       return Math.ceil(worn!.mask.data.lastIndexOf(1) / width)
     }
     expect(heightOf(265)).toBe(265)
@@ -887,10 +936,10 @@ describe('wornUpperOf', () => {
     )
     const parsing = { width, height, labels, isWaistGuessed: false }
     const withHand = { ...wearer, left: { ...wearer.left, wrist: joint(125, 205) } }
-    const { mask, hands } = wornShapeOf(parsing, withHand)!
+    const { mask, hands } = wornShapeOf(pictureOf(data), parsing, withHand)!
     const hand = 210 * width + 130
     expect([mask.data[hand], hands?.data[hand]]).toEqual([1, 1])
-    expect(wornShapeOf(parsing, wearer)?.hands).toBeNull()
+    expect(wornShapeOf(pictureOf(data), parsing, wearer)?.hands).toBeNull()
 
     const picture = { width, height, data: new Uint8ClampedArray(width * height * 4) }
     for (let i = 0; i < labels.length; i++) {
@@ -900,11 +949,46 @@ describe('wornUpperOf', () => {
     expect([...picture.data.subarray(hand * 4, hand * 4 + 3)]).toEqual([30, 60, 140])
   })
 
+  it('follows the sides of a wide dress to the corners of its hem', () => {
+    const dress = maskWhere({ width: 300, height: 400 }, (i) => {
+      const [off, y] = [Math.abs((i % 300) - 150), Math.floor(i / 300)]
+      const isSkirt = off < 48 + Math.max(0, y - 250) * 0.6 && y > 92
+      return isSkirt && y < 380 - (off / 120) ** 2 * 26
+    })
+    const worn = wornUpperOf(dress, wearer)!
+    expect(worn.kind).toBe('dress')
+    for (const { side } of [worn.left, worn.right]) {
+      expect(Math.abs(side.at(-1)!.x - 150)).toBeGreaterThan(100)
+    }
+  })
+
+  it('takes a top and a skirt of the same colours for a dress', () => {
+    const size = { width: 300, height: 400 }
+    const off = (i: number) => Math.abs((i % 300) - 150)
+    const labels = Uint8Array.from({ length: 120_000 }, (_, i) =>
+      i < 95 * 300 || i > 360 * 300 || off(i) > 45 + i / 9000
+        ? LABEL.ground
+        : i < 200 * 300
+          ? LABEL.top
+          : LABEL.bottom,
+    )
+    const kindIn = (skirt: Colour) => {
+      const picture = draw(300, 400, (_, y) => (y < 200 ? [150, 30, 40] : skirt))
+      return wornShapeOf(picture, { ...size, labels, isWaistGuessed: false }, wearer)?.shape.kind
+    }
+    expect(kindIn([154, 32, 40])).toBe('dress')
+    expect(kindIn([40, 60, 150])).toBe('skirt')
+  })
+
   it('leaves out the ground between the legs that was taken for cloth', () => {
     const { width, height, data } = shirtWith(-1, 1)
     const isGap = (i: number) => Math.abs((i % width) - 150) < 5 && i > 265 * width
     const labels = data.map((value, i) => (value === 1 || isGap(i) ? LABEL.top : LABEL.ground))
-    const worn = wornShapeOf({ width, height, labels, isWaistGuessed: false }, wearer)
+    const worn = wornShapeOf(
+      pictureOf(data),
+      { width, height, labels, isWaistGuessed: false },
+      wearer,
+    )
     expect(worn?.mask.data.lastIndexOf(1)).toBeLessThan(270 * width)
     expect(worn?.shape.kind).toBe('top')
   })
@@ -912,18 +996,7 @@ describe('wornUpperOf', () => {
 
 describe('clothes on a person who is seen from the hips down', () => {
   const size = { width: 300, height: 400 }
-  const pose = poseAt({
-    leftElbow: [230, 20],
-    leftWrist: [235, 90],
-    rightWrist: [65, 90],
-    rightElbow: [70, 20],
-    leftHip: [185, 70],
-    rightHip: [115, 70],
-    leftKnee: [185, 230],
-    rightKnee: [115, 230],
-    leftAnkle: [185, 370],
-    rightAnkle: [115, 370],
-  })
+  const pose = onLegs
   /** A shirt, trousers and legs, with what the models know of it. */
   const parsingFrom = (waist: number) => {
     const labels = new Uint8Array(size.width * size.height)
@@ -964,6 +1037,7 @@ describe('clothes on a person who is seen from the hips down', () => {
     const lost = parsingFrom(60)
     for (let y = 200; y < 230; y++) lost.labels.fill(LABEL.ground, y * 300 + 90, y * 300 + 138)
     expect(shapeOnLegs(lost, pose)).toBeNull()
+    expect(shapeOnLegs(parsingFrom(0), pose)).toBeNull()
   })
 })
 

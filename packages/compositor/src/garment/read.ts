@@ -4,7 +4,7 @@ import type { Garment } from '../garment.ts'
 import { toLab, type Lab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
-import type { Perceiver } from '../perception.ts'
+import type { Perceiver, Perception } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
@@ -50,12 +50,23 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     }
     return readFlat(picture, shrunk)
   }
-  const parsing = await parse(small, perception)
-  const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
+  const parsing = await parse(small, wearer ? perception : await withLegs(small, perception))
+  const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
   if (hands) await paintCloth(picture, small, mask, hands)
   return finished(shape, mask, small, picture)
+}
+
+/** The perception of a person without shoulders, whose mask has gaps, with all that stands out from a plain ground. */
+async function withLegs(picture: Raster, perception: Perception): Promise<Perception> {
+  const cloth = await clothOf(toLab(picture)).catch((error: unknown) => {
+    if (error instanceof CompositionError) return null
+    throw error
+  })
+  const { person } = perception
+  const data = cloth && person.data.map((seen, i) => Math.max(seen, cloth.data[i]!))
+  return data ? { ...perception, person: { ...person, data } } : perception
 }
 
 /** The models and the parsing know no transparency. */

@@ -3,7 +3,7 @@ import type { UpperSide } from '../garment.ts'
 import { distance, resample } from '../lines.ts'
 import { lerp, type Point } from '../raster.ts'
 import { isSet, topOf, type Mask } from './mask.ts'
-import type { Way } from './contour.ts'
+import { bestIndex, type Way } from './contour.ts'
 import type { UpperShape } from './upper.ts'
 import { limbsAt, type Wearer } from './wearer.ts'
 import { wornSleeveOf } from './worn-sleeve.ts'
@@ -21,6 +21,10 @@ const SHOULDER = { out: 0.16, below: 0.08 }
 /** Narrower than this, in half widths, shoulders are straps; off-shoulder tops end so far above the armpits. */
 const STRAP = 0.3
 const OFF_SHOULDER = 0.2
+/** How far cloth hangs beside the torso, and more below the hips for each length of it, in half widths. By experiment. */
+const FLARE = { torso: 0.14, below: 2 }
+/** The weight of width against height in the search of the hem's corner. */
+const HEM_WIDTH = 0.8
 
 /** @returns null when no cloth covers the middle of the torso */
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
@@ -35,7 +39,7 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
   const { centre, torso } = wearer
   const corner = (side: UpperSide) => side.side[side.side.length - 1]!
   return {
-    kind: hemY > centre.y + torso * (1 + DRESS_HEM) ? 'dress' : 'top',
+    kind: isDress(hemY, wearer) ? 'dress' : 'top',
     shoulders: shouldersOf(left, right, wearer),
     neckline: necklineOf(mask, left.neck, right.neck),
     left,
@@ -44,6 +48,9 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
     wearer: { shoulderY: centre.y, torso },
   }
 }
+
+const isDress = (hemY: number, { centre, torso }: Wearer) =>
+  hemY > centre.y + torso * (1 + DRESS_HEM)
 
 /** The median of the cloth's lowest rows under the middle of the torso. */
 function hemOf(mask: Mask, { centre, half, torso }: Wearer): number | null {
@@ -68,6 +75,10 @@ function sideOf(mask: Mask, wearer: Wearer, hemY: number, way: Way): UpperSide {
   const neck = neckOf(mask, wearer, armpitY, way)
   const shoulder = shoulderOf(mask, wearer, neck, armpitY, way)
   const side = torsoEdge(mask, wearer, armpitY, hemY, way)
+  // A wide hem curves upwards to its corners.
+  if (isDress(hemY, wearer)) {
+    side.length = bestIndex(side, ({ x, y }) => y + HEM_WIDTH * way * x) + 1
+  }
   const armpit = side[0]!
   return {
     neck,
@@ -158,7 +169,7 @@ function edgeAt(mask: Mask, wearer: Wearer, y: number, way: Way) {
   // The hip joints are inside the hips.
   const side = lerp(shoulder.x, hip.x + way * half * 0.3, above)
   const usual = Math.abs(side - centre.x)
-  const most = usual + half * (0.14 + 1.2 * Math.max(0, share - 1))
+  const most = usual + half * (FLARE.torso + FLARE.below * Math.max(0, share - 1))
   let x = lerp(centre.x, middle, above) + way * usual * 0.5
   while (way * (x - centre.x) < most && isSet(mask, Math.round(x + way), y)) x += way
   return { reached: way * (x - centre.x), usual, most }

@@ -2,10 +2,11 @@
 // landmarks follow from the joints and the cloth's outline.
 import { CompositionError } from '../composition-error.ts'
 import { distanceTo as distanceToSet } from '../distance.ts'
+import { likeness, paletteOf } from '../assess/colours.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
-import { lerp } from '../raster.ts'
+import { lerp, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { handsBefore } from './hands.ts'
 import { withFilled } from './holes.ts'
@@ -43,6 +44,12 @@ const FRONT = { from: 0.12, to: 0.8, side: 0.1, step: 0.02, least: 0.93 }
  */
 const LEAST_LEG = 0.5
 
+/**
+ * The part of a skirt below its waist that is compared with the top, in lengths of the torso, and what their palettes have
+ * in common at least: of four dresses among 50 photos of worn clothes 0.74, of two pieces at most 0.39.
+ */
+const SKIRT = { part: 0.5, alike: 0.6 }
+
 interface Worn {
   /** The cloth, with the hands before it. */
   mask: Mask
@@ -54,10 +61,12 @@ interface Worn {
  * @returns null when too little cloth is visible, or its landmarks cannot be placed
  * @throws CompositionError when something is before the cloth
  */
-export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null {
-  const isTop = parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)
-  const top = maskOf(parsing, isTop ? [LABEL.top, LABEL.bottom] : [LABEL.top])
-  const bottom = maskOf(parsing, isTop ? [] : [LABEL.bottom])
+export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wearer): Worn | null {
+  const isOne =
+    (parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)) ||
+    isDress(picture, parsing, wearer)
+  const top = maskOf(parsing, isOne ? [LABEL.top, LABEL.bottom] : [LABEL.top])
+  const bottom = maskOf(parsing, isOne ? [] : [LABEL.bottom])
   // What the picture cuts off is not what it shows for sale.
   const factor = reachesEnd(bottom) ? DOMINANCE * 3 : DOMINANCE
   const lower = area(bottom) > area(top) * factor
@@ -75,6 +84,17 @@ export function wornShapeOf(parsing: ParsedClothes, wearer: Wearer): Worn | null
     )
   }
   return { mask: whole, shape: (hands && wornUpperOf(whole, wearer)) ?? shape, hands }
+}
+
+/** Whether what looks like a top and a larger skirt have the same colours on both sides of the waist. */
+function isDress(picture: Raster, parsing: ParsedClothes, { torso }: Wearer): boolean {
+  const [top, bottom] = [maskOf(parsing, [LABEL.top]), maskOf(parsing, [LABEL.bottom])]
+  const rows = bodyRowsOf(bottom)
+  if (!rows || area(bottom) < area(top) || crotchOf(bottom, rows)) return false
+  const end = (rows.bounds.top + SKIRT.part * torso) * top.width
+  const upper = paletteOf(picture, (i) => top.data[i] === 1)
+  const skirt = paletteOf(picture, (i) => bottom.data[i] === 1 && i < end)
+  return likeness(upper, skirt) > SKIRT.alike
 }
 
 /** The share of a front with sleeves that is cloth, down to the hem: bodies without their neck and sides. */
@@ -104,7 +124,8 @@ export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   const isLost = area(bottom) < bottom.data.length * LEAST
   const mask = withoutTassels(solid(isLost ? maskOf(parsing, [LABEL.top]) : bottom))
   const bounds = boundsOf(mask)
-  if (!bounds || area(mask) < mask.data.length * LEAST) return null
+  // What reaches the upper end of the picture is not the garment alone.
+  if (!bounds || bounds.top === 0 || area(mask) < mask.data.length * LEAST) return null
   const hips = middle(pose.leftHip, pose.rightHip)
   const knees = middle(pose.leftKnee, pose.rightKnee)
   return bounds.top > lerp(hips.y, knees.y, UNDER_SHIRT) ? null : wornLowerOf(mask)
