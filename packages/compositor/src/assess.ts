@@ -3,10 +3,10 @@
 import { meanOf, shareOf, type PixelSet } from './assess/area.ts'
 import { brokenSleeves, hiddenHands, paintedForearms, unevenSleeves } from './assess/arms.ts'
 import { likeness, occursIn, paletteOf, type Palette } from './assess/colours.ts'
-import { gaps, ghost, newShreds, scattered, spill } from './assess/drawing.ts'
+import { gaps, newShreds, scattered, spill } from './assess/drawing.ts'
 import { doubtOf } from './assess/kind.ts'
 import { mismatch } from './assess/outline.ts'
-import { expectedArea, oldClothes, placesIn, replacedArea, type Places } from './assess/places.ts'
+import { expectedArea, placesIn, replacedArea, type Places } from './assess/places.ts'
 import { poseChange } from './assess/pose.ts'
 import type { Body } from './body.ts'
 import { distanceTo } from './distance.ts'
@@ -14,8 +14,8 @@ import { isUpper, type Garment } from './garment.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
-import { createPlane, percentile, type Plane } from './plane.ts'
-import { lumaAt, pixelsWhere, shrink, type Raster } from './raster.ts'
+import { percentile, type Plane } from './plane.ts'
+import { pixelsWhere, shrink, type Raster } from './raster.ts'
 
 /** What the composition knows of the photo; planes and lengths are in the size of the parsing. */
 export interface Facts {
@@ -42,11 +42,8 @@ export interface Assessment {
   halfCoverage: number
   /** Old clothing that is still there unchanged although the garment replaces it. */
   oldLeft: number
-  /** Old detail shining through the garment: a deviation of lightness from 0 to 255. */
-  ghost: number
-  /** The 95th percentile and the largest of the stretches; 1 when they are not known. */
+  /** The 95th percentile of the stretches; 1 when they are not known. */
   stretch: number
-  worstStretch: number
   moved: number
   confidence: number
   /** Mean differences from 0 to 255: of the face, and of the ground far from the person. */
@@ -84,20 +81,18 @@ const REPAINTED = 12
 /** The alpha of the garment, from 0 to 1, below which the person shows, and above which there is cloth alone. */
 const BARE = 0.3
 const SOLID = 0.9
-const INNER = 0.95
 /** The alpha of the product's cloth, of 255, without its soft edge. */
 const OPAQUE = 200
 /** The probability of a person from which on the ground is not far. */
 const PERSON = 0.3
 /** Lengths relative to the body's size; the reach of shreds is at least 1.5 pixels. */
-const LENGTHS = { spill: 0.25, shred: 0.03, gap: 0.1, inner: 0.12, detail: 0.06, farGround: 0.5 }
+const LENGTHS = { spill: 0.25, shred: 0.03, gap: 0.1, farGround: 0.5 }
 /** The middle of the body, also without arms at its sides: half-widths of the torso across, its lengths along. */
 const MIDDLE = { half: 0.6, arms: 0.8, top: 0.1, bottom: 1.2 }
 
 /** The facts with what every measure needs. */
 interface View extends Facts {
-  /** The photo and the finished picture in the size of the parsing. */
-  photo: Raster
+  /** The finished picture in the size of the parsing. */
   result: Raster
   /** The body's size, at least 4 pixels. */
   size: number
@@ -120,16 +115,15 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   await pause()
   const { garment, parsing, perception, body, covered, stretches } = facts
   const side = Math.max(parsing.width, parsing.height)
-  const [photo, result] = [shrink(before, side), shrink(after, side)]
+  const result = shrink(after, side)
   await pause()
-  const change = changes(photo, result, parsing.labels.length)
+  const change = changes(shrink(before, side), result, parsing.labels.length)
   const product = asDrawn(garment.picture, covered)
   await pause()
   const palette = paletteOf(product, (i) => product.data[i * 4 + 3]! > OPAQUE)
   await pause()
   const view: View = {
     ...facts,
-    photo,
     result,
     size: Math.max(4, body.size),
     isLower: !isUpper(garment),
@@ -156,7 +150,6 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
     ...cloth,
     ...people,
     stretch: stretches.length > 0 ? percentile(stretches, 0.95) : 1,
-    worstStretch: stretches.length > 0 ? percentile(stretches, 0.999) : 1,
     ...poseChange(perception, seen, view.size),
     doubt: doubtOf(garment),
     mismatch: mismatch(garment),
@@ -202,8 +195,7 @@ function coverageOf(view: View) {
 
 /** Faults of the drawn cloth, and of what was painted beside it. */
 async function clothOf(view: View) {
-  const { garment, parsing, perception, covered, photo, result, product, showsGround } = view
-  const { size, places, isDrawn, isRepainted } = view
+  const { parsing, perception, product, showsGround, size, places, isDrawn, isRepainted } = view
   const { labels } = parsing
   const isPerson: PixelSet = (i) => labels[i] !== LABEL.ground
   // Arms that were painted over old sleeves have the sleeves' label.
@@ -212,9 +204,6 @@ async function clothOf(view: View) {
     labels[i] === LABEL.hair ||
     labels[i] === LABEL.item ||
     (isPerson(i) && !isDrawn(i) && isRepainted(i))
-  const isOld = oldClothes(garment.kind)
-  const inOld = distanceTo(parsing, (i) => !isOld(labels[i]!))
-  const isInner: PixelSet = (i) => covered.data[i]! > INNER && inOld[i]! > LENGTHS.inner * size
   // Painted or old places in which the garment could have been.
   const isFault: PixelSet = (i) =>
     !isDrawn(i) && (labels[i] === LABEL.top || labels[i] === LABEL.bottom || isRepainted(i))
@@ -225,15 +214,12 @@ async function clothOf(view: View) {
     isPerson(i)
   const spilled = spill(perception.person, isDrawn, LENGTHS.spill * size)
   await pause()
-  const ghosts = ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size)
-  await pause()
   const reach = Math.max(1.5, LENGTHS.shred * size)
   const shreds = await newShreds(product, parsing, isDrawn, reach, size ** 2)
   await pause()
   const found = gaps(parsing, isDrawn, isFault, LENGTHS.gap * size)
   await pause()
   return {
-    ghost: ghosts,
     spill: spilled.share,
     farthest: spilled.farthest / size,
     scattered: scattered(parsing, isDrawn, isFront),
@@ -281,10 +267,4 @@ function changes(one: Raster, other: Raster, pixels: number): Float32Array {
 
 function colourAt({ data }: Raster, i: number): [number, number, number] {
   return [data[i * 4]!, data[i * 4 + 1]!, data[i * 4 + 2]!]
-}
-
-function lightness(picture: Raster): Plane {
-  const plane = createPlane(picture.width, picture.height)
-  for (let i = 0; i < plane.data.length; i++) plane.data[i] = lumaAt(picture, i)
-  return plane
 }

@@ -271,25 +271,9 @@ describe('the assessment', () => {
     expect(coverage).toBeLessThan(0.3)
   })
 
-  it('notices an old print that shows through', async () => {
-    const centre = at(0, 0.4)
-    const printed = copyOf(photo)
-    const result = copyOf(composition.picture)
-    for (const picture of [printed, result]) {
-      for (let y = 0, i = 0; y < picture.height; y++) {
-        for (let x = 0; x < picture.width; x++, i++) {
-          const inPrint = Math.abs(x - centre.x) < 22 && Math.abs(y - centre.y) < 22 && x % 16 < 8
-          if (inPrint) picture.data.set([240, 240, 240], i * 4)
-        }
-      }
-    }
-    expect((await assess(printed, result, facts)).ghost).toBeGreaterThan(sound.ghost + 10)
-  })
-
   it('reports the stretches of the warp', async () => {
-    const { stretch, worstStretch } = await spoilt(() => {}, { stretches: [1, 1, 1, 3, 3, 8] })
+    const { stretch } = await spoilt(() => {}, { stretches: [1, 1, 1, 3, 3, 8] })
     expect(stretch).toBe(8)
-    expect(worstStretch).toBe(8)
   })
 
   it('notices trousers taken off under a new top', async () => {

@@ -1,10 +1,9 @@
-// Faults of the drawn garment itself: pieces, rags, cloth beside the body, the old print shining through.
+// Faults of the drawn garment itself: pieces, rags, cloth beside the body.
 import { distanceTo } from '../distance.ts'
 import { pause } from '../pause.ts'
 import { numberPieces } from '../pieces.ts'
 import type { Plane } from '../plane.ts'
 import type { Raster, Size } from '../raster.ts'
-import { blur } from '../smoothing.ts'
 import { shareOf, type PixelSet } from './area.ts'
 
 /** The alpha of the product's cloth, of 255. */
@@ -78,22 +77,4 @@ export function spill(
   let farthest = 0
   for (let i = 0; i < far.length; i++) if (isDrawn(i)) farthest = Math.max(farthest, far[i]!)
   return { share: shareOf(person, isDrawn, (i) => far[i]! > reach), farthest }
-}
-
-/**
- * How much of the old detail, a print or an edge, shows on the drawn garment: the deviation of the
- * result's lightness that follows the photo's, in the units of the planes.
- */
-export function ghost(before: Plane, after: Plane, isDrawn: PixelSet, radius: number): number {
-  const [soft, softAfter] = [blur(before, radius), blur(after, radius)]
-  let [both, old, count] = [0, 0, 0]
-  for (let i = 0; i < before.data.length; i++) {
-    if (!isDrawn(i)) continue
-    const from = before.data[i]! - soft.data[i]!
-    const to = after.data[i]! - softAfter.data[i]!
-    both += from * to
-    old += from * from
-    count++
-  }
-  return count === 0 || old === 0 ? 0 : Math.max(0, both) / Math.sqrt(old * count)
 }

@@ -70,7 +70,7 @@ export function replacedArea(
 }
 
 /** Which labels the garment replaces. */
-export function oldClothes(kind: Garment['kind']): (label: number) => boolean {
+function oldClothes(kind: Garment['kind']): (label: number) => boolean {
   if (kind === 'top') return (label) => label === LABEL.top
   if (kind === 'dress') return (label) => label === LABEL.top || label === LABEL.bottom
   return (label) => label === LABEL.bottom

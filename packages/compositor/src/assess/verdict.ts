@@ -11,7 +11,7 @@ const LIMITS: readonly Limit[] = [
   [
     'doubt',
     'most',
-    0.38,
+    0.12,
     'The product was taken for a skirt or trousers, but has the outline of a top or a dress.',
   ],
   [
@@ -37,7 +37,6 @@ const LIMITS: readonly Limit[] = [
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
   ['confidence', 'least', 0.7, 'The joints are recognised {share} as well as before.'],
   ['moved', 'most', 0.6, 'A joint seems to have moved by {times} shoulder widths.'],
-  ['ghost', 'most', 12, 'The print of the old clothing shows through.'],
   ['faceChange', 'most', 6, 'The face changed.'],
   ['groundChange', 'most', 2, 'The background changed far from the person.'],
   ['identity', 'least', 0.55, "The garment's colours are {share} those of the product."],
