@@ -4,7 +4,7 @@ import { gridGraph } from '../src/garment/edges.ts'
 import { drawGarment } from '../samples/index.ts'
 import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
-import { fillSlots } from '../src/garment/holes.ts'
+import { fillSlots, fillStripes } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
@@ -1119,5 +1119,18 @@ describe('fillSlots', () => {
     const pieces = maskWhere(size, (i) => row(i) < 10 || row(i) > 12)
     const striped = maskWhere(size, (i) => pieces.data[i] === 1 && !(i % 40 === 20 && row(i) < 8))
     expect(fillSlots(striped).data).toEqual(pieces.data)
+  })
+})
+
+describe('fillStripes', () => {
+  it('fills the stripes of a sleeve in the colour of the ground, but not a few gaps', () => {
+    const size = { width: 60, height: 200 }
+    const striped = (period: number) =>
+      maskWhere(size, (i) => {
+        const [x, y] = [i % 60, Math.floor(i / 60)]
+        return x < 40 || y % period < period - 4
+      })
+    expect(fillStripes(striped(12)).data).not.toContain(0)
+    expect(fillStripes(striped(40)).data).toEqual(striped(40).data)
   })
 })

@@ -11,7 +11,7 @@ import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from '.
 import type { Backdrop } from './background.ts'
 import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
-import { fillPrints, fillSlots, gapTest, touchesBorder } from './holes.ts'
+import { fillPrints, fillSlots, fillStripes, gapTest, touchesBorder } from './holes.ts'
 import { withoutShadow } from './shadow.ts'
 
 /** The cost of calling a pixel of the ground's colour cloth. */
@@ -90,11 +90,11 @@ async function cutOut(
     plain = plainOf(ground, edges)
     colour = await cutByColour(ground, edges, plain)
   }
-  const first = fillPrints(keepLarge(colour, LEAST_PIECE), plain)
+  const first = fillPrints(keepLarge(fillStripes(colour), LEAST_PIECE), plain)
   await pause()
   const bright = await withoutShadow(first, ground, edges)
   await pause()
-  return fillSlots(fillPrints(keepLarge(bright, LEAST_PIECE), plain))
+  return fillSlots(fillPrints(keepLarge(fillStripes(bright), LEAST_PIECE), plain))
 }
 
 /** Whether the cloth is large enough, and its outline smooth enough, to be a garment on a pattern. */

@@ -23,6 +23,30 @@ export function fillPrints(mask: Mask, plain: Mask): Mask {
   )
 }
 
+/** How many stripes in the ground's colour a column crosses at least, and how high they are at most, in heights of the cloth. */
+const STRIPES = { least: 10, high: 0.04 }
+
+/** Fills stripes across the cloth in the ground's colour, which are open at the outline. */
+export function fillStripes(mask: Mask): Mask {
+  const bounds = boundsOf(mask)
+  if (!bounds) return mask
+  const { width, data } = mask
+  const highest = (bounds.bottom - bounds.top) * STRIPES.high
+  const filled = { ...mask, data: data.slice() }
+  for (let x = bounds.left; x < bounds.right; x++) {
+    const stripes: [from: number, to: number][] = []
+    let last = Infinity
+    for (let y = bounds.top; y < bounds.bottom; y++) {
+      if (data[y * width + x] === 0) continue
+      if (y - last > 1 && y - last - 1 <= highest) stripes.push([last + 1, y])
+      last = y
+    }
+    if (stripes.length < STRIPES.least) continue
+    for (const [from, to] of stripes) for (let y = from; y < to; y++) filled.data[y * width + x] = 1
+  }
+  return filled
+}
+
 /** The widest slot, in widths of the cloth, and the least depth of one, in heights. By experiment on striped shirts. */
 const SLOT = { width: 0.06, depth: 0.1 }
 
