@@ -8,7 +8,7 @@ import { numberPieces } from '../pieces.ts'
 import { BECOMES, isClothes, measured, type UncoverPlan } from './becomes.ts'
 import { clearBesideSleeves } from './beside-sleeves.ts'
 import { bodySize, labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
-import { reachUnder, roundOutline, tidy } from './smooth-plan.ts'
+import { reachUnder, roundOutline } from './smooth-plan.ts'
 import { withoutStrays } from './strays.ts'
 import { torsoOf, type Torso } from './torso.ts'
 
@@ -96,8 +96,6 @@ export async function planUncovering(
     }
   }
   clearBesideSleeves(plan, parsing, covered, arms, reach, torso.size)
-  await pause()
-  tidy(plan)
   await pause()
   roundOutline(plan, labels, torso)
   await pause()

@@ -1,6 +1,5 @@
 // The seam of old clothing: pixels that are labelled otherwise but show it.
 import { distanceTo } from '../distance.ts'
-import { labOf } from '../oklab.ts'
 import { LABEL } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import { pixelsWhere, ramp } from '../raster.ts'
@@ -10,7 +9,6 @@ import { localColours, roughness } from './local-colours.ts'
 import type { SkinModel } from './skin-model.ts'
 import { labAt, type Small } from './small.ts'
 import { roundOutline } from './smooth-plan.ts'
-import type { Torso } from './torso.ts'
 
 // Pixels of the analysis, unless a line says otherwise; chosen by experiment on the development photographs.
 /** The rim of old clothing in which it is mixed with its neighbour or casts its shadow. */
@@ -19,10 +17,9 @@ const RIM = 3
 const REACH = 12
 /** Pixels of a label at this distance from clothing show what they are labelled. */
 const SAFE = 5
-/** The reach within which the colours of clothing, of the ground and of skin are learned. */
+/** The reach within which the colours of clothing and of the ground are learned. */
 const CLOTH_REACH = 5
 const GROUND_REACH = 7
-const SKIN_REACH = 10
 /** The least share of a label around that says something about its colour. */
 const LEAST_SHARE = 0.005
 /** Differences in steps of 255 that mean nothing, and how much more of them a rough ground has. */
@@ -38,10 +35,6 @@ const OUTLINE = 2.5
 const MUCH_NEARER = 0.5
 /** How far below the shoulders clothing reaches over the ground, in units of the body's size. */
 const SHOULDERS = 0.15
-/** Where straps are, in units of the size: above and below the shoulders, aside from the middle; and their length. */
-const STRAPS = { above: 0.2, below: 0.9, inner: 0.17, outer: 0.6, length: 1.1 }
-/** How much darker than the skin around a strap is, in Oklab's lightness. */
-const DARKER = 0.06
 /** Painted skin blends into real skin over this distance, at the outline of real skin over the second. */
 const BLEND = { from: 1, to: 6 }
 const BLEND_AT_OUTLINE = { from: 2, to: 4 }
@@ -85,8 +78,6 @@ export async function withRim(
   await pause()
   const grown = { width, height, becomes }
   roundOutline(grown, labels, torso)
-  await pause()
-  if (skin) removeStraps(grown, labels, small, skin, torso)
   await pause()
   addRim(grown, labels)
   await pause()
@@ -142,7 +133,6 @@ function grow(
     const next: number[] = []
     for (const at of front) {
       const x = at % width
-      // Diagonally too: a strap can be one pixel wide.
       for (const step of [-width - 1, -width, -width + 1, -1, 1, width - 1, width, width + 1]) {
         const other = at + step
         if (Math.abs((other % width) - x) > 1) continue
@@ -155,38 +145,6 @@ function grow(
     }
     front = next
   }
-}
-
-/** Straps are thin enough to be labelled skin: from the top upwards, what is darker or of another hue than skin. */
-function removeStraps(
-  { width, becomes }: Decisions,
-  labels: Uint8Array,
-  small: Small,
-  skin: SkinModel,
-  { size, shoulderY, span }: Torso,
-): void {
-  const inZone = (at: number) => {
-    const y = Math.floor(at / width)
-    if (y < shoulderY - STRAPS.above * size || y > shoulderY + STRAPS.below * size) return false
-    const [left, right] = span(Math.max(y, shoulderY))
-    const aside = Math.abs((at % width) + 0.5 - (left + right) / 2)
-    return aside > STRAPS.inner * size && aside < STRAPS.outer * size
-  }
-  const start = pixelsWhere(
-    becomes.length,
-    (at) => labels[at] === LABEL.top && becomes[at] === BECOMES.skin && inZone(at),
-  )
-  if (start.length === 0) return
-  const isOther = (at: number) => labels[at] !== LABEL.skin && labels[at] !== LABEL.top
-  const fromOther = distanceTo(small, isOther)
-  const usual = localColours(small, (at) => labels[at] === LABEL.skin, SKIN_REACH)
-  grow(becomes, width, start, Math.round(STRAPS.length * size), (at) => {
-    if (labels[at] !== LABEL.skin || fromOther[at]! < 2 || !inZone(at)) return BECOMES.keep
-    const colour = labAt(small, at)
-    const around = labOf(usual.rgb[at * 3]!, usual.rgb[at * 3 + 1]!, usual.rgb[at * 3 + 2]!)
-    const isStrap = !skin.isLike(colour, LIKE_SKIN) || colour[0] < around[0] - DARKER
-    return isStrap ? BECOMES.skin : BECOMES.keep
-  })
 }
 
 /** Ground and visible bottoms next to painted pixels are mixed with the old cloth. */

@@ -34,31 +34,6 @@ export function reachUnder(
   }
 }
 
-/** Gives single pixels and thin slivers to what surrounds them. */
-export function tidy({ width, height, becomes }: Decisions): void {
-  for (let pass = 0; pass < PASSES; pass++) {
-    const before = becomes.slice()
-    for (let y = 1; y + 1 < height; y++) {
-      for (let x = 1; x + 1 < width; x++) {
-        const at = y * width + x
-        if (before[at] === BECOMES.keep) continue
-        const counts = [0, 0, 0, 0]
-        for (let dy = -1; dy <= 1; dy++) {
-          for (let dx = -1; dx <= 1; dx++) {
-            counts[before[at + dy * width + dx]!]!++
-          }
-        }
-        counts[BECOMES.keep] = 0
-        const most = counts.indexOf(Math.max(...counts))
-        if (counts[most]! >= MAJORITY) becomes[at] = most
-      }
-    }
-  }
-}
-
-/** Pixels of the same kind, of the nine around, from which on a pixel becomes like them; how often that is repeated. */
-const MAJORITY = 5
-const PASSES = 3
 /** The reach of the outline's rounding: units of the body's size, and pixels at the least and at the most. */
 const ROUNDING = { size: 0.03, least: 1, most: 4 }
 /** Shares of the body around a pixel: skin below the first becomes ground, ground above the second skin. */
