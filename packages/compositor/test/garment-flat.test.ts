@@ -49,20 +49,10 @@ function cutOut(halves: readonly string[]): Raster {
   )
 }
 
-/** Of a person who is seen from the hips down, in a picture of 300 × 400 pixels. */
-const onLegs = poseAt({
-  leftElbow: [230, 20],
-  leftWrist: [235, 90],
-  rightWrist: [65, 90],
-  rightElbow: [70, 20],
-  leftHip: [185, 70],
-  rightHip: [115, 70],
-  leftKnee: [185, 230],
-  rightKnee: [115, 230],
-  leftAnkle: [185, 370],
-  rightAnkle: [115, 370],
+const perceiving = (perception: Perception): Perceiver => ({
+  perceive: async () => perception,
+  usage: () => ({ tensors: 0, heapBytes: 0 }),
 })
-const above = { x: 150, y: -60, score: 0.1 }
 
 const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
   const i = (Math.floor(y) * width + Math.floor(x)) * 4
@@ -816,38 +806,11 @@ describe('readGarment', () => {
       rightShoulder: [100, 200],
     })
     const person = { width: 300, height: 400, data: new Float32Array(120_000).fill(1) }
-    const perceiver: Perceiver = {
-      perceive: async () => ({ pose, person, face: null, box: null }),
-      usage: () => ({ tensors: 0, heapBytes: 0 }),
-    }
+    const perceiver = perceiving({ pose, person, face: null, box: null })
     await expect(readGarment(shirt([40, 60, 120]), perceiver)).rejects.toMatchObject({
       code: 'garment_not_found',
       message: expect.stringContaining('from the shoulders to the hips'),
     })
-  })
-
-  it('reads shorts on legs of which the mask of the person misses a part', async () => {
-    const picture = draw(300, 400, (x, y) => {
-      const off = Math.abs(x - 150)
-      if (off > 70 || (off < 12 && y > 150)) return GROUND
-      return y < 40 ? [150, 40, 40] : y < 210 ? [40, 60, 120] : [224, 176, 148]
-    })
-    const person = maskWhere(picture, (i) => {
-      const isMissed = i % 300 < 130 && i < 120 * 300
-      return !isMissed && picture.data[i * 4] !== GROUND[0]
-    })
-    const perceiver: Perceiver = {
-      perceive: async () => ({
-        pose: { ...onLegs, leftShoulder: above, rightShoulder: above },
-        person: { ...person, data: new Float32Array(person.data) },
-        face: null,
-        box: null,
-      }),
-      usage: () => ({ tensors: 0, heapBytes: 0 }),
-    }
-    const shorts = (await readGarment(picture, perceiver))!
-    expect(shorts.kind).toBe('trousers')
-    for (const x of [90, 210]) expect(alphaAt(shorts.picture, x, 80)).toBe(255)
   })
 })
 
@@ -996,7 +959,18 @@ describe('wornUpperOf', () => {
 
 describe('clothes on a person who is seen from the hips down', () => {
   const size = { width: 300, height: 400 }
-  const pose = onLegs
+  const pose = poseAt({
+    leftElbow: [230, 20],
+    leftWrist: [235, 90],
+    rightWrist: [65, 90],
+    rightElbow: [70, 20],
+    leftHip: [185, 70],
+    rightHip: [115, 70],
+    leftKnee: [185, 230],
+    rightKnee: [115, 230],
+    leftAnkle: [185, 370],
+    rightAnkle: [115, 370],
+  })
   /** A shirt, trousers and legs, with what the models know of it. */
   const parsingFrom = (waist: number) => {
     const labels = new Uint8Array(size.width * size.height)
@@ -1038,6 +1012,28 @@ describe('clothes on a person who is seen from the hips down', () => {
     for (let y = 200; y < 230; y++) lost.labels.fill(LABEL.ground, y * 300 + 90, y * 300 + 138)
     expect(shapeOnLegs(lost, pose)).toBeNull()
     expect(shapeOnLegs(parsingFrom(0), pose)).toBeNull()
+  })
+
+  it('reads shorts on legs of which the mask of the person misses a part', async () => {
+    const picture = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      if (off > 70 || (off < 12 && y > 150)) return GROUND
+      return y < 40 ? [150, 40, 40] : y < 210 ? [40, 60, 120] : [224, 176, 148]
+    })
+    const person = maskWhere(picture, (i) => {
+      const isMissed = i % 300 < 130 && i < 120 * 300
+      return !isMissed && picture.data[i * 4] !== GROUND[0]
+    })
+    const above = { x: 150, y: -60, score: 0.1 }
+    const perceiver = perceiving({
+      pose: { ...pose, leftShoulder: above, rightShoulder: above },
+      person: { ...person, data: new Float32Array(person.data) },
+      face: null,
+      box: null,
+    })
+    const shorts = (await readGarment(picture, perceiver))!
+    expect(shorts.kind).toBe('trousers')
+    for (const x of [90, 210]) expect(alphaAt(shorts.picture, x, 80)).toBe(255)
   })
 })
 

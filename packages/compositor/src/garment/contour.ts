@@ -49,6 +49,9 @@ export function lengthsAlong(line: readonly Point[]): Float64Array {
   return lengths
 }
 
+/** The weight of width against height in the search of a hem's corner. By experiment. */
+export const HEM_WIDTH = 0.8
+
 /** The index with the highest score; -1 for none. */
 export function bestIndex<T>(
   items: readonly T[],

@@ -42,7 +42,9 @@ export function fillStripes(mask: Mask): Mask {
       last = y
     }
     if (stripes.length < STRIPES.least) continue
-    for (const [from, to] of stripes) for (let y = from; y < to; y++) filled.data[y * width + x] = 1
+    for (const [from, to] of stripes) {
+      for (let y = from; y < to; y++) filled.data[y * width + x] = 1
+    }
   }
   return filled
 }

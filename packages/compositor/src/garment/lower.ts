@@ -4,7 +4,7 @@ import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { areaOfRow, boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
 import { widthBesideGap, type BodyRows } from './body-rows.ts'
-import { bestIndex, stretch, type Way } from './contour.ts'
+import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { median } from '../plane.ts'
 import { smoothLine } from '../smoothing.ts'
 
@@ -35,9 +35,8 @@ export function lowerShapeOf(
   }
 }
 
-/** Weights of width against height in the search of corners. At the waist, height decides: the hips are wider. */
+/** The weight of width against height in the search of the waist's corners. Height decides: the hips are wider. */
 const WAIST_WIDTH = 0.4
-const HEM_WIDTH = 0.8
 /** At the inner corner of a leg width decides: its side is almost upright. */
 const INNER_HEM = 1.5
 /** The shares of the garment's height within which its upper and its lower corners lie. */

@@ -50,7 +50,8 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     }
     return readFlat(picture, shrunk)
   }
-  const parsing = await parse(small, wearer ? perception : await withLegs(small, perception))
+  const lab = toLab(small)
+  const parsing = await parse(small, wearer ? perception : await withLegs(lab, perception), lab)
   const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
@@ -59,8 +60,8 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
 }
 
 /** The perception of a person without shoulders, whose mask has gaps, with all that stands out from a plain ground. */
-async function withLegs(picture: Raster, perception: Perception): Promise<Perception> {
-  const cloth = await clothOf(toLab(picture)).catch((error: unknown) => {
+async function withLegs(lab: Lab, perception: Perception): Promise<Perception> {
+  const cloth = await clothOf(lab).catch((error: unknown) => {
     if (error instanceof CompositionError) return null
     throw error
   })

@@ -111,17 +111,16 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
   const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
   const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
   let rest = mask
+  let core = 0
   for (let move = 0; move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
-    const shadow =
-      move === 0
-        ? { depth, reach, cost, core: 0 }
-        : { depth, reach, cost: WIDE.cost, core: CORE.dark * darknessOf(mask, ground) }
+    const shadow = { depth, reach, cost: move === 0 ? cost : WIDE.cost, core }
     rest = await movedInwards(before, shadow, ground, edges)
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     if (!rest.data.some((value, i) => value < before.data[i]! && isFar(i))) break
+    core ||= CORE.dark * darknessOf(mask, ground)
   }
   return rest
 }
@@ -181,14 +180,11 @@ function isEven(
   edges: Edges,
 ): boolean {
   if (pixels.length < EVEN.size) return false
-  const far = (part: Int32Array, share = 0.5) =>
-    percentile(
-      Array.from(part, (i) => distance[i]!),
-      share,
-    )
-  const rim = pixels.filter((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
-  const inside = pixels.filter((i) => depth[i]! > RIM.inside)
+  const differences = (isIn: (i: number) => boolean) =>
+    Array.from(pixels.filter(isIn), (i) => distance[i]!)
+  const rim = differences((i) => depth[i]! > RIM.from && depth[i]! <= RIM.to)
+  const inside = differences((i) => depth[i]! > RIM.inside)
+  if (percentile(inside, 0.9) - percentile(inside, 0.1) > EVEN.spread) return false
   const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
-  if (far(inside, 0.9) - far(inside, 0.1) > EVEN.spread) return false
-  return far(rim) > EVEN.atRim * far(inside) && change < EVEN.change ** 2
+  return median(rim) > EVEN.atRim * median(inside) && change < EVEN.change ** 2
 }

@@ -60,10 +60,8 @@ export function withoutSupport(lab: Lab, mask: Mask): Mask {
   const rest = { ...mask, data: mask.data.slice() }
   for (const pixels of regions(seen, 1)) if (pixels.some(isOutside)) paint(rest, pixels, 0)
   const garment = keepLarge(rest, LEAST_PIECE)
-  // What holds it together is a part of it.
-  return regions(garment, 1).length > regions(keepLarge(mask, LEAST_PIECE), 1).length
-    ? mask
-    : garment
+  // What holds the pieces of a garment together is no support.
+  return regions(garment, 1).length > regions(mask, 1).length ? mask : garment
 }
 
 /** The row in which a neck ends; null where the garment does not begin with one. */

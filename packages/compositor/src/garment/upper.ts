@@ -4,7 +4,7 @@ import { distance, resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { armpitOf, neckOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
-import { bestIndex, stretch, type Way } from './contour.ts'
+import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
 import { smoothLine } from '../smoothing.ts'
 
@@ -62,19 +62,8 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   const isLevel = Math.max(...edge) - Math.min(...edge) < LEVEL * half
   if (isLevel && !side('left').sleeve && !side('right').sleeve) return null
   const chestY = (side('left').armpit.y + side('right').armpit.y) / 2
-  const waistY = waistOf(rows, chestY, half)
-  const waist = (rows.right[waistY]! - rows.left[waistY]!) / (2 * half)
-  const hemY = meanY(hem)
-  const length = (hemY - chestY) / (2 * half)
-  const { top } = rows.bounds
-  const waistAt = (waistY - top) / (hemY - top)
-  const hasHighWaist =
-    waist < HIGH_WAIST.narrow &&
-    length > HIGH_WAIST.length &&
-    waistAt + HIGH_WAIST.counts * waist < HIGH_WAIST.most
-  const isLong = length > (waist < DRESS.fitted ? DRESS.length : DRESS.ofTunic)
   return {
-    kind: isLong || hasHighWaist ? 'dress' : 'top',
+    kind: isDress(rows, half, chestY, meanY(hem)) ? 'dress' : 'top',
     shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half, rows),
     neckline: resample(smoothLine(neckline, 2), NECK_POINTS),
     left: side('left'),
@@ -82,6 +71,20 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
     wearer: null,
   }
+}
+
+function isDress(rows: BodyRows, half: number, chestY: number, hemY: number): boolean {
+  const waistY = waistOf(rows, chestY, half)
+  const waist = (rows.right[waistY]! - rows.left[waistY]!) / (2 * half)
+  const length = (hemY - chestY) / (2 * half)
+  if (length > (waist < DRESS.fitted ? DRESS.length : DRESS.ofTunic)) return true
+  const { top } = rows.bounds
+  const waistAt = (waistY - top) / (hemY - top)
+  return (
+    waist < HIGH_WAIST.narrow &&
+    length > HIGH_WAIST.length &&
+    waistAt + HIGH_WAIST.counts * waist < HIGH_WAIST.most
+  )
 }
 
 /**
@@ -150,9 +153,6 @@ function sideOf(
     },
   }
 }
-
-/** The weight of width against height in the search of the hem's corner. */
-const HEM_WIDTH = 0.8
 
 /** The outline's index of the hem's corner: the lowest and outermost point below the armpit. */
 function cornerOf(outline: readonly Point[], armpit: number, axis: number, way: Way): number {

@@ -3,7 +3,7 @@ import type { UpperSide } from '../garment.ts'
 import { distance, resample } from '../lines.ts'
 import { lerp, type Point } from '../raster.ts'
 import { isSet, topOf, type Mask } from './mask.ts'
-import { bestIndex, type Way } from './contour.ts'
+import { bestIndex, HEM_WIDTH, type Way } from './contour.ts'
 import type { UpperShape } from './upper.ts'
 import { limbsAt, type Wearer } from './wearer.ts'
 import { wornSleeveOf } from './worn-sleeve.ts'
@@ -23,8 +23,6 @@ const STRAP = 0.3
 const OFF_SHOULDER = 0.2
 /** How far cloth hangs beside the torso, and more below the hips for each length of it, in half widths. By experiment. */
 const FLARE = { torso: 0.14, below: 2 }
-/** The weight of width against height in the search of the hem's corner. */
-const HEM_WIDTH = 0.8
 
 /** @returns null when no cloth covers the middle of the torso */
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {

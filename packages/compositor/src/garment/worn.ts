@@ -62,15 +62,16 @@ interface Worn {
  * @throws CompositionError when something is before the cloth
  */
 export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wearer): Worn | null {
+  const top = maskOf(parsing, [LABEL.top])
+  const bottom = maskOf(parsing, [LABEL.bottom])
   const isOne =
     (parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)) ||
-    isDress(picture, parsing, wearer)
-  const top = maskOf(parsing, isOne ? [LABEL.top, LABEL.bottom] : [LABEL.top])
-  const bottom = maskOf(parsing, isOne ? [] : [LABEL.bottom])
+    isInOnePiece(picture, top, bottom, wearer)
   // What the picture cuts off is not what it shows for sale.
   const factor = reachesEnd(bottom) ? DOMINANCE * 3 : DOMINANCE
-  const lower = area(bottom) > area(top) * factor
-  const mask = withoutTassels(solid(lower ? bottom : top))
+  const lower = !isOne && area(bottom) > area(top) * factor
+  const cloth = isOne ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : lower ? bottom : top
+  const mask = withoutTassels(solid(cloth))
   if (area(mask) < mask.data.length * LEAST) return null
   if (lower) return wornLowerOf(mask)
   const shape = wornUpperOf(mask, wearer)
@@ -87,8 +88,7 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
 }
 
 /** Whether what looks like a top and a larger skirt have the same colours on both sides of the waist. */
-function isDress(picture: Raster, parsing: ParsedClothes, { torso }: Wearer): boolean {
-  const [top, bottom] = [maskOf(parsing, [LABEL.top]), maskOf(parsing, [LABEL.bottom])]
+function isInOnePiece(picture: Raster, top: Mask, bottom: Mask, { torso }: Wearer): boolean {
   const rows = bodyRowsOf(bottom)
   if (!rows || area(bottom) < area(top) || crotchOf(bottom, rows)) return false
   const end = (rows.bounds.top + SKIRT.part * torso) * top.width

@@ -1,7 +1,7 @@
 // Bare arms that stand out beside new sleeves.
 import { LABEL } from '../parsing.ts'
 import type { Plane } from '../plane.ts'
-import { BECOMES, type Decisions, type Measured } from './becomes.ts'
+import { BECOMES, type UncoverPlan } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 
 /** How far from the ground skin is a rim beside a sleeve, in body sizes; and how far outside of the arm, in pixels. */
@@ -12,15 +12,12 @@ const ABOVE_CUFF = 0.12
 
 /** Lets the ground replace skin, real or planned, at the outer edge of an arm that a sleeve covers to its `reach`. */
 export function clearBesideSleeves(
-  { width, becomes }: Decisions,
-  { labels, fromGround }: Measured,
+  { width, becomes, parsing: { labels, fromGround }, limbs, torso: { size } }: UncoverPlan,
   covered: Plane,
-  arms: readonly Limb[],
   reach: readonly [number, number],
-  size: number,
 ): void {
   const endOf = ({ inner }: Limb) => 2 * reach[inner > 0 ? 0 : 1] - ABOVE_CUFF
-  const sleeved = arms.filter((arm) => endOf(arm) > 0)
+  const sleeved = limbs.filter((limb) => limb.kind === 'arm' && endOf(limb) > 0)
   if (sleeved.length === 0) return
   for (let at = 0; at < labels.length; at++) {
     const isSkin = becomes[at] === BECOMES.skin || labels[at] === LABEL.skin

@@ -95,7 +95,7 @@ export async function planUncovering(
       becomes[at] = decide(scene, x + 0.5, y + 0.5, label)
     }
   }
-  clearBesideSleeves(plan, parsing, covered, arms, reach, torso.size)
+  clearBesideSleeves(plan, covered, reach)
   await pause()
   roundOutline(plan, labels, torso)
   await pause()
