@@ -6,6 +6,8 @@ import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots, fillStripes } from '../src/garment/holes.ts'
 import { maskWhere } from '../src/garment/mask.ts'
+import { edgelessShareOf } from '../src/garment/outline-quality.ts'
+import { toLab } from '../src/oklab.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
@@ -1107,6 +1109,34 @@ function costOf(
   }
   return sum
 }
+
+describe('edgelessShareOf', () => {
+  const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60
+  const lab = toLab(draw(200, 200, (x, y) => (inDisc(x, y) ? [40, 60, 120] : GROUND)))
+  const shareOf = (isCloth: (x: number, y: number) => boolean, noise: number) =>
+    edgelessShareOf(
+      maskWhere(lab, (i) => isCloth((i % 200) + 0.5, Math.floor(i / 200) + 0.5)),
+      lab,
+      noise,
+    )
+
+  it('is 0 where an outline follows the edges of the picture', () => {
+    expect(shareOf(inDisc, 0.02)).toBe(0)
+  })
+
+  it('grows with what is missing of the cloth, and with the ground that is taken for cloth', () => {
+    const missing = shareOf((x, y) => inDisc(x, y) && y < 100, 0.02)
+    expect(missing).toBeGreaterThan(0.3)
+    expect(missing).toBeLessThan(0.5)
+    expect(
+      shareOf((x, y) => inDisc(x, y) || (x > 100 && Math.abs(y - 100) < 20 && x < 190), 0.02),
+    ).toBeGreaterThan(0.1)
+  })
+
+  it('is 0 on a ground without noise, where every difference counts', () => {
+    expect(shareOf((x, y) => inDisc(x, y) && y < 100, 0)).toBe(0)
+  })
+})
 
 describe('fillSlots', () => {
   it('fills a stripe that is open at the top, also of cloth in two pieces', () => {
