@@ -697,6 +697,19 @@ describe('readFlat', () => {
     expect((await readFlat(fitted(205)))?.kind).toBe('top')
   })
 
+  it('finds the legs between which a long shadow lies', async () => {
+    const legs = polygon(pointsOf('150 60, 100 60, 92 360, 138 360, 140 180, 150 170'))
+    const trousers = draw(300, 400, (x, y) => {
+      if (legs(Math.min(x, 300 - x), y) < 0) return [24, 24, 28]
+      const shadow = Math.abs(x - 150) < 60 && y > 100 ? 70 * ramp(y, 380, 160) : 0
+      const grey = GROUND[0] - shadow
+      return [grey, grey, grey]
+    })
+    const read = await readFlat(trousers)
+    expect(read?.kind).toBe('trousers')
+    expect(alphaAt(read!.picture, 150, 300)).toBe(0)
+  })
+
   it('finds the waist of a skirt although loops for a belt rise above it, and no legs in its waves', async () => {
     const skirt = cutOut([
       '150 66, 120 66, 120 61, 112 61, 100 120, 70 380, 90 390, 140 385, 150 370',

@@ -5,7 +5,7 @@ import { clamp, pixelsWhere } from '../raster.ts'
 import type { Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
-import { paint, regions } from './regions.ts'
+import { flood, paint, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
 export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
@@ -78,6 +78,11 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Between): 
  */
 const USUAL = { reach: 0.03, cost: 0.06 }
 const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
+/**
+ * Ground in the shade is shadow however far it reaches, as between legs, where this share of the cloth is unlike the ground,
+ * or the ground has this noise: unless so much of the cloth looks shaded itself. By experiment.
+ */
+const ANY_REACH = { unlike: 0.6, noise: 0.0055, shaded: 0.3 }
 /** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
 const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
 /**
@@ -88,10 +93,24 @@ const CORE = { dark: 0.75, cost: -0.05, change: 0.01 }
 /** Where so much of the cloth is so near to the ground's colour, such as white on white, it does not go on. */
 const LIKE_GROUND = { distance: 0.05, share: 0.45 }
 
-function shadowOf(mask: Mask, { distance }: Backdrop): { reach: number; cost: number } {
-  const unlike = maskWhere(mask, (i) => mask.data[i] === 1 && distance[i]! > UNLIKE.from)
-  const { reach, cost } = area(unlike) > UNLIKE.share * area(mask) ? UNLIKE : USUAL
+function shadowOf(mask: Mask, ground: Backdrop): { reach: number; cost: number } {
+  const { reach, cost } = unlikeShare(mask, ground) > UNLIKE.share ? UNLIKE : USUAL
   return { reach: reach * Math.max(mask.width, mask.height), cost }
+}
+
+/** The share of a mask whose pixels pass a test. */
+const shareOf = (mask: Mask, test: (i: number) => boolean) =>
+  area(maskWhere(mask, (i) => mask.data[i] === 1 && test(i))) / area(mask)
+
+const unlikeShare = (mask: Mask, { distance }: Backdrop) =>
+  shareOf(mask, (i) => distance[i]! > UNLIKE.from)
+
+/** What looks shaded and is connected with the ground, if all of that is shadow; null otherwise. */
+function shadedGround(mask: Mask, ground: Backdrop): Mask | null {
+  const isShaded = (i: number) => looksShaded(ground, i)
+  const standsOut = ground.noise > ANY_REACH.noise || unlikeShare(mask, ground) > ANY_REACH.unlike
+  if (!standsOut || shareOf(mask, isShaded) > ANY_REACH.shaded) return null
+  return flood(maskWhere(mask, (i) => mask.data[i] === 0 || isShaded(i)))
 }
 
 /** How much darker than the ground a shadow is at most, unless its core is. By experiment. */
@@ -107,20 +126,28 @@ const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = DARKEST)
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
   const isLikeGround = (i: number) =>
-    mask.data[i] === 1 && ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
-  const likeGround = area(maskWhere(mask, isLikeGround)) / area(mask)
-  const most = likeGround < LIKE_GROUND.share ? WIDE.moves : 1
+    ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
+  const most = shareOf(mask, isLikeGround) < LIKE_GROUND.share ? WIDE.moves : 1
+  const far = shadedGround(mask, ground)
   let rest = mask
   let core = 0
   for (let move = 0; move < most; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)
-    const shadow = { depth, reach, cost: move === 0 ? cost : WIDE.cost, core }
+    const isFirst = move === 0
+    const shadow = {
+      depth,
+      reach,
+      core,
+      cost: isFirst ? cost : WIDE.cost,
+      far: isFirst ? null : far,
+    }
     rest = await movedInwards(before, shadow, ground, edges)
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
-    if (!rest.data.some((value, i) => value < before.data[i]! && isFar(i))) break
-    core ||= CORE.dark * darknessOf(mask, ground)
+    const isWide = rest.data.some((value, i) => value < before.data[i]! && isFar(i))
+    if (isWide) core ||= CORE.dark * darknessOf(mask, ground)
+    else if (!isFirst || !far) break
   }
   return rest
 }
@@ -133,6 +160,8 @@ interface Shadow {
   /** How far each pixel is from the outline, and how far that moves. */
   depth: Float32Array
   reach: number
+  /** What may be shadow farther away. */
+  far: Mask | null
   /** The cost of calling a pixel shadow, and how dark a core may be. */
   cost: number
   core: number
@@ -140,13 +169,14 @@ interface Shadow {
 
 async function movedInwards(
   mask: Mask,
-  { depth, reach, cost, core }: Shadow,
+  { depth, reach, far, cost, core }: Shadow,
   ground: Backdrop,
   edges: Between,
 ): Promise<Mask> {
   const terminal = new Float32Array(mask.data.length)
   for (let i = 0; i < terminal.length; i++) {
-    const isShadow = depth[i]! < reach && looksShaded(ground, i, Math.max(DARKEST, core))
+    const isPossible = depth[i]! < reach || far?.data[i] === 1
+    const isShadow = isPossible && looksShaded(ground, i, Math.max(DARKEST, core))
     const isCore = core > DARKEST && changeAround(edges, i) < CORE.change ** 2
     terminal[i] = depth[i] === 0 ? -50 : !isShadow ? 50 : isCore ? CORE.cost : cost
   }
