@@ -5,9 +5,11 @@ import { drawGarment } from '../samples/index.ts'
 import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots, fillStripes } from '../src/garment/holes.ts'
-import { maskWhere } from '../src/garment/mask.ts'
+import { crotchOf } from '../src/garment/lower.ts'
+import { maskWhere, type Mask } from '../src/garment/mask.ts'
 import { edgelessShareOf } from '../src/garment/outline-quality.ts'
 import { toLab } from '../src/oklab.ts'
+import { bodyRowsOf } from '../src/garment/body-rows.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
@@ -697,6 +699,18 @@ describe('readFlat', () => {
     expect((await readFlat(fitted(205)))?.kind).toBe('top')
   })
 
+  it('tells a sundress by its wide hem from a tunic of this length', async () => {
+    const sundress = cutOut(['150 78, 130 70, 120 50, 112 50, 110 110, 54 270, 150 276'])
+    expect((await readFlat(sundress))?.kind).toBe('dress')
+  })
+
+  it('takes nothing with sleeves that hang down to the hem for a dress', async () => {
+    const sweater = cutOut([
+      '150 80, 124 72, 96 84, 70 130, 60 310, 92 320, 108 180, 112 180, 112 300, 150 300',
+    ])
+    expect(await readFlat(sweater)).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+  })
+
   it('finds the legs between which a long shadow lies', async () => {
     const legs = polygon(pointsOf('150 60, 100 60, 92 360, 138 360, 140 180, 150 170'))
     const trousers = draw(300, 400, (x, y) => {
@@ -1122,6 +1136,19 @@ function costOf(
   }
   return sum
 }
+
+describe('crotchOf', () => {
+  it('takes no gap that begins near the upper end for that between legs', () => {
+    const parted = (from: number) =>
+      maskWhere({ width: 100, height: 200 }, (i) => {
+        const [x, y] = [i % 100, Math.floor(i / 100)]
+        return x >= 10 && x < 90 && y >= 20 && y < 180 && (y < from || x < 40 || x >= 60)
+      })
+    const crotch = (mask: Mask) => crotchOf(mask, bodyRowsOf(mask)!)
+    expect(crotch(parted(68))).toEqual({ x: 50, y: 68 })
+    expect(crotch(parted(44))).toBeNull()
+  })
+})
 
 describe('edgelessShareOf', () => {
   const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60

@@ -1,7 +1,7 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
 import { distance, resample } from '../lines.ts'
-import type { Point } from '../raster.ts'
+import { lerp, type Point } from '../raster.ts'
 import { armpitOf, neckOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
@@ -15,15 +15,18 @@ const NECK_POINTS = 25
 const HEM_POINTS = 17
 /**
  * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
- * of a strap dress are short. A tunic that is not narrower than this share at its waist may be longer.
+ * of a strap dress are short. A tunic that is not narrower at its waist, and no wider at its hem than this, may be longer.
  */
-const DRESS = { length: 1.9, fitted: 0.95, ofTunic: 2.25 }
+const DRESS = { length: 1.9, fitted: 0.95, flared: 1.4, ofTunic: 2.25 }
 /**
  * Narrower at the waist than this, in widths of the chest, and at least so long, it is one when the waist lies high: the sum
  * of where it is, in heights from above, and of `counts` times its width. Of some 150 photos, short dresses have at most
  * 0.91, a blazer 0.99.
  */
-const HIGH_WAIST = { narrow: 0.9, length: 1.2, counts: 0.6, most: 0.95 }
+const HIGH_WAIST = { narrow: 0.95, length: 1.2, counts: 0.6, most: 0.95 }
+
+/** No dress is so short that its sleeves hang down to this share of its height. */
+const SLEEVE_TO_HEM = 0.9
 
 /**
  * @param outline the smoothed outline, clockwise
@@ -62,8 +65,12 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   const isLevel = Math.max(...edge) - Math.min(...edge) < LEVEL * half
   if (isLevel && !side('left').sleeve && !side('right').sleeve) return null
   const chestY = (side('left').armpit.y + side('right').armpit.y) / 2
+  const hangsToHem = [side('left'), side('right')].every(
+    ({ sleeve }) =>
+      sleeve && sleeve.outer.at(-1)!.y > lerp(rows.bounds.top, meanY(hem), SLEEVE_TO_HEM),
+  )
   return {
-    kind: isDress(rows, half, chestY, meanY(hem)) ? 'dress' : 'top',
+    kind: isDress(rows, half, chestY, hem) && !hangsToHem ? 'dress' : 'top',
     shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half, rows),
     neckline: resample(smoothLine(neckline, 2), NECK_POINTS),
     left: side('left'),
@@ -73,11 +80,14 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   }
 }
 
-function isDress(rows: BodyRows, half: number, chestY: number, hemY: number): boolean {
+function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Point[]): boolean {
   const waistY = waistOf(rows, chestY, half)
   const waist = (rows.right[waistY]! - rows.left[waistY]!) / (2 * half)
+  const hemY = meanY(hem)
   const length = (hemY - chestY) / (2 * half)
-  if (length > (waist < DRESS.fitted ? DRESS.length : DRESS.ofTunic)) return true
+  const flare = (hem.at(-1)!.x - hem[0]!.x) / (2 * half)
+  const isTunic = waist >= DRESS.fitted && flare < DRESS.flared
+  if (length > (isTunic ? DRESS.ofTunic : DRESS.length)) return true
   const { top } = rows.bounds
   const waistAt = (waistY - top) / (hemY - top)
   return (
