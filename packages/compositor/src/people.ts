@@ -8,8 +8,8 @@ import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
 
-/** The least `bodyConfidence` of a person. */
-const A_BODY = 0.56
+/** The least `bodyConfidence` of a person, and of one whose face is seen: no garment has one. */
+const A_BODY = { usual: 0.56, withFace: 0.47 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3
 /** The cosine of the torso's tilt. */
@@ -24,12 +24,13 @@ const LOWEST_KNEE = 0.95
  * @returns a sentence that says why the person cannot wear a garment of the kind; null when they can
  */
 export function unfit(
-  { pose, person }: Perception,
+  { pose, person, face }: Perception,
   kind: Garment['kind'],
   end = Infinity,
 ): string | null {
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
-  if (bodyConfidence(pose, end * person.height) < A_BODY)
+  const least = face ? A_BODY.withFace : A_BODY.usual
+  if (bodyConfidence(pose, end * person.height) < least)
     return 'No person is visible, or too little of their body.'
   if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
   if (!isSeen(leftHip) && !isSeen(rightHip)) return 'The hips are not visible.'
