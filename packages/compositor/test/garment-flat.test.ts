@@ -7,7 +7,7 @@ import { reachOf } from '../src/fit/sleeve.ts'
 import { fillSlots, fillStripes } from '../src/garment/holes.ts'
 import { crotchOf } from '../src/garment/lower.ts'
 import { maskWhere, type Mask } from '../src/garment/mask.ts'
-import { edgelessShareOf } from '../src/garment/outline-quality.ts'
+import { differsFromAround, edgelessShareOf } from '../src/garment/outline-quality.ts'
 import { toLab } from '../src/oklab.ts'
 import { bodyRowsOf } from '../src/garment/body-rows.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
@@ -1175,6 +1175,17 @@ describe('edgelessShareOf', () => {
 
   it('is 0 on a ground without noise, where every difference counts', () => {
     expect(shareOf((x, y) => inDisc(x, y) && y < 100, 0)).toBe(0)
+  })
+})
+
+describe('differsFromAround', () => {
+  it('is false where a part of the cloth may lie beside what was cut out', () => {
+    const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60
+    const picture = draw(200, 200, (x, y) => (inDisc(x, y) ? [40, 60, 120] : [190, 150, 105]))
+    const cutAt = (end: number) =>
+      maskWhere(picture, (i) => inDisc((i % 200) + 0.5, Math.floor(i / 200) + 0.5) && i < end * 200)
+    expect(differsFromAround(cutAt(200), picture)).toBe(true)
+    expect(differsFromAround(cutAt(90), picture)).toBe(false)
   })
 })
 

@@ -1,10 +1,11 @@
 // How well an outline fits the picture that it was found in.
-import { pointBeside, directionOf } from '../lines.ts'
+import { likeness, paletteOf } from '../assess/colours.ts'
+import { directionOf, pointBeside } from '../lines.ts'
 import { colourDistance, type Lab } from '../oklab.ts'
 import { median } from '../plane.ts'
-import { indexAt, type Point } from '../raster.ts'
+import { indexAt, type Point, type Raster } from '../raster.ts'
 import { blurInPlace, smoothClosed } from '../smoothing.ts'
-import type { Mask } from './mask.ts'
+import { distanceTo, type Mask } from './mask.ts'
 import { traceOutline } from './outline.ts'
 import { keepLarge } from './regions.ts'
 
@@ -63,4 +64,19 @@ function changeAcross(lab: Lab, point: Point, { x, y }: Point): number {
     most = Math.max(most, colourDistance(lab, one, [lab.L[other]!, lab.a[other]!, lab.b[other]!]))
   }
   return most
+}
+
+/**
+ * Around the cloth, from and to so many pixels of the analysed picture, and the most that the palettes of both have in common:
+ * of 13 tops on floors and carpets that are not symmetrical, six of seven that were cut out as a whole have at most 0.053 and
+ * the seventh 0.106; five of six others have 0.119 and more.
+ */
+const AROUND = { from: 3, to: 60, alike: 0.11 }
+
+/** Whether the ground around the cloth has other colours, so that no part of the cloth can be lost in it. */
+export function differsFromAround(mask: Mask, picture: Raster): boolean {
+  const away = distanceTo(mask, 1)
+  const cloth = paletteOf(picture, (i) => mask.data[i] === 1)
+  const around = paletteOf(picture, (i) => away[i]! > AROUND.from && away[i]! < AROUND.to)
+  return likeness(cloth, around) < AROUND.alike
 }
