@@ -82,7 +82,7 @@ const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
  * Ground in the shade is shadow however far it reaches, as between legs, where this share of the cloth is unlike the ground,
  * or the ground has this noise: unless so much of the cloth looks shaded itself. By experiment.
  */
-const ANY_REACH = { unlike: 0.6, noise: 0.0055, shaded: 0.3 }
+const ANY_REACH = { unlike: 0.6, noise: 0.0055, shaded: 0.45 }
 /** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
 const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
 /**
