@@ -17,6 +17,9 @@ export interface Backdrop {
   noise: number
 }
 
+/** The noise from which a ground may have a pattern, such as planks. */
+export const PATTERNED = 0.0055
+
 /** Planes for a backdrop, all 0. */
 export function backdropPlanes({ width, height }: Size): Omit<Backdrop, 'noise'> {
   const plane = () => new Float32Array(width * height)

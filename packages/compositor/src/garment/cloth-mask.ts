@@ -8,7 +8,7 @@ import { blurInPlace } from '../smoothing.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from './edges.ts'
-import type { Backdrop } from './background.ts'
+import { PATTERNED, type Backdrop } from './background.ts'
 import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
 import { edgelessShareOf, raggednessOf } from './outline-quality.ts'
@@ -27,8 +27,6 @@ const TEXTURED = 3
 const EXACT = 0.001
 /** The noise below which the ground has no other colour at all. */
 const FLAT = 1e-6
-/** The noise from which a ground may have a pattern, such as planks. */
-const PATTERNED = 0.0055
 /** The depth of the border in which a pattern's colours are read, and a smaller one, for cloth that reaches into it. */
 const BORDER_DEPTHS = [0.03, 0.015]
 /** On a pattern: the least share of the picture that is cloth, and of the largest piece that the half of an open front has. */
@@ -36,8 +34,8 @@ const LEAST_SHARE = 0.04
 const LEAST_HALF = 0.5
 /** The raggedness from which an outline has pieces of the pattern, or lost some to it: of 50 photos of used clothes. */
 const RAGGED = 1
-/** The least share without an edge of a wrong outline: of 130 photos on grounds with noise, of right ones 2 have more. */
-const EDGELESS = 0.05
+/** The most of an outline that has no edge: of 130 photos on grounds with noise, one that is cut out right has more. */
+const MOST_EDGELESS = 0.05
 /** Lines of the pattern that touch the cloth are at most twice this wide, in pixels. */
 const SPUR = 2
 /** The squared colour change over three pixels from which a surface is grained. */
@@ -71,7 +69,7 @@ export async function clothOf(lab: Lab): Promise<Cloth> {
     const mask = isOnPattern ? keepLarge(found, LEAST_HALF) : found
     if (isOnPattern && !isPlausible(mask)) continue
     await pause()
-    const hasEdge = edgelessShareOf(mask, lab, ground.noise) < EDGELESS
+    const hasEdge = edgelessShareOf(mask, lab, ground.noise) < MOST_EDGELESS
     if (hasEdge) return { mask, isOnPattern, hasEdge }
     doubtful ??= { mask, isOnPattern, hasEdge }
   }

@@ -2,7 +2,7 @@
 import { pause } from '../pause.ts'
 import { median, percentile } from '../plane.ts'
 import { clamp, pixelsWhere } from '../raster.ts'
-import type { Backdrop } from './background.ts'
+import { PATTERNED, type Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
 import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { flood, paint, regions } from './regions.ts'
@@ -80,9 +80,9 @@ const USUAL = { reach: 0.03, cost: 0.06 }
 const UNLIKE = { reach: 0.06, cost: 0.02, from: 0.3, share: 0.75 }
 /**
  * Ground in the shade is shadow however far it reaches, as between legs, where this share of the cloth is unlike the ground,
- * or the ground has this noise: unless so much of the cloth looks shaded itself. By experiment.
+ * or the ground has a pattern: unless so much of the cloth looks shaded itself, or hardly anything does. By experiment.
  */
-const ANY_REACH = { unlike: 0.6, noise: 0.0055, shaded: 0.45 }
+const ANY_REACH = { unlike: 0.6, shaded: 0.45, least: 0.005 }
 /** The share of the reach up to which there is shadow where it goes on, the cost from then on, and the most moves. */
 const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
 /**
@@ -108,7 +108,7 @@ const unlikeShare = (mask: Mask, { distance }: Backdrop) =>
 /** What looks shaded and is connected with the ground, if all of that is shadow; null otherwise. */
 function shadedGround(mask: Mask, ground: Backdrop): Mask | null {
   const isShaded = (i: number) => looksShaded(ground, i)
-  const standsOut = ground.noise > ANY_REACH.noise || unlikeShare(mask, ground) > ANY_REACH.unlike
+  const standsOut = ground.noise >= PATTERNED || unlikeShare(mask, ground) > ANY_REACH.unlike
   if (!standsOut || shareOf(mask, isShaded) > ANY_REACH.shaded) return null
   return flood(maskWhere(mask, (i) => mask.data[i] === 0 || isShaded(i)))
 }
@@ -147,7 +147,7 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     const isWide = rest.data.some((value, i) => value < before.data[i]! && isFar(i))
     if (isWide) core ||= CORE.dark * darknessOf(mask, ground)
-    else if (!isFirst || !far) break
+    else if (!isFirst || !far || shareOf(rest, (i) => far.data[i] === 1) < ANY_REACH.least) break
   }
   return rest
 }
