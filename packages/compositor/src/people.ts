@@ -8,7 +8,7 @@ import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
 
-/** The least `bodyConfidence` of a person, and of one whose face is seen: no garment has one. */
+/** The least `bodyConfidence` of a person, and for a top of one whose face is seen: no garment has one. */
 const A_BODY = { usual: 0.56, withFace: 0.47 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3
@@ -29,7 +29,7 @@ export function unfit(
   end = Infinity,
 ): string | null {
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
-  const least = face ? A_BODY.withFace : A_BODY.usual
+  const least = face && kind === 'top' ? A_BODY.withFace : A_BODY.usual
   if (bodyConfidence(pose, end * person.height) < least)
     return 'No person is visible, or too little of their body.'
   if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
