@@ -8,7 +8,7 @@ import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
 
-/** The least `bodyConfidence` of a person, and for a top of one whose face is seen: no garment has one. */
+/** The least `bodyConfidence` of a person, and for a top of one whose face is seen: garments alone have none. */
 const A_BODY = { usual: 0.56, withFace: 0.47 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3

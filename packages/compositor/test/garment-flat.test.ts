@@ -18,7 +18,7 @@ import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
-import { ramp, type Raster } from '../src/raster.ts'
+import { ramp, type Raster, type Size } from '../src/raster.ts'
 import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
@@ -1150,15 +1150,15 @@ describe('crotchOf', () => {
   })
 })
 
+/** A disc in a picture of 200 × 200 pixels. */
+const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60
+const cutFrom = (size: Size, isCloth: (x: number, y: number) => boolean) =>
+  maskWhere(size, (i) => isCloth((i % size.width) + 0.5, Math.floor(i / size.width) + 0.5))
+
 describe('edgelessShareOf', () => {
-  const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60
   const lab = toLab(draw(200, 200, (x, y) => (inDisc(x, y) ? [40, 60, 120] : GROUND)))
   const shareOf = (isCloth: (x: number, y: number) => boolean, noise: number) =>
-    edgelessShareOf(
-      maskWhere(lab, (i) => isCloth((i % 200) + 0.5, Math.floor(i / 200) + 0.5)),
-      lab,
-      noise,
-    )
+    edgelessShareOf(cutFrom(lab, isCloth), lab, noise)
 
   it('is 0 where an outline follows the edges of the picture', () => {
     expect(shareOf(inDisc, 0.02)).toBe(0)
@@ -1180,10 +1180,8 @@ describe('edgelessShareOf', () => {
 
 describe('differsFromAround', () => {
   it('is false where a part of the cloth may lie beside what was cut out', () => {
-    const inDisc = (x: number, y: number) => Math.hypot(x - 100, y - 100) < 60
     const picture = draw(200, 200, (x, y) => (inDisc(x, y) ? [40, 60, 120] : [190, 150, 105]))
-    const cutAt = (end: number) =>
-      maskWhere(picture, (i) => inDisc((i % 200) + 0.5, Math.floor(i / 200) + 0.5) && i < end * 200)
+    const cutAt = (end: number) => cutFrom(picture, (x, y) => inDisc(x, y) && y < end)
     expect(differsFromAround(cutAt(200), picture)).toBe(true)
     expect(differsFromAround(cutAt(90), picture)).toBe(false)
   })

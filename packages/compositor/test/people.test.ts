@@ -48,7 +48,7 @@ describe('unfit', () => {
     expect(unfit(seenWith(210, 200, 218), 'trousers')).toMatch(/seated/)
   })
 
-  it('asks for less of the body where a face is seen', () => {
+  it('asks for less of the body for a top where a face is seen', () => {
     const seen = seenWith(260, 250)
     for (const name of ['leftWrist', 'rightWrist', 'leftElbow', 'rightElbow'] as const) {
       seen.pose[name].score = 0.2
@@ -56,6 +56,7 @@ describe('unfit', () => {
     expect(unfit(seen, 'top')).toMatch(/No person/)
     const face = { x: 85, y: 20, width: 30, height: 40 }
     expect(unfit({ ...seen, face }, 'top')).toBeNull()
+    expect(unfit({ ...seen, face }, 'dress')).toMatch(/No person/)
   })
 
   it('counts no joints below the end of the photo', () => {

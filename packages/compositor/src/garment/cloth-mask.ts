@@ -41,7 +41,7 @@ const SPUR = 2
 /** The squared colour change over three pixels from which a surface is grained. */
 const GRAIN = 0.0018 ** 2
 
-export interface Cloth {
+export interface FoundCloth {
   mask: Mask
   /** Whether it lies on planks, a carpet or the like, and not before a plain ground. */
   isOnPattern: boolean
@@ -53,7 +53,7 @@ export interface Cloth {
  * The cloth by colour and edges, on a ground that is plain, changes slowly, or has a pattern in other colours.
  * @throws CompositionError when the ground is too busy
  */
-export async function clothOf(lab: Lab): Promise<Cloth> {
+export async function clothOf(lab: Lab): Promise<FoundCloth> {
   const edges = cutEdgesOf(lab)
   await pause()
   const ground = await groundOf(lab)
@@ -62,7 +62,7 @@ export async function clothOf(lab: Lab): Promise<Cloth> {
     cutOut(ground, edges, ground.exact ? null : (cloth) => groundAround(ground, lab, cloth))
   const onPattern = BORDER_DEPTHS.map((depth) => () => cutFromPattern(lab, edges, depth))
   const isOnPattern = ground.noise >= PATTERNED
-  let doubtful: Cloth | null = null
+  let doubtful: FoundCloth | null = null
   for (const cut of isOnPattern ? [...onPattern, onPlain] : [onPlain]) {
     const found = await cut()
     // What lies beside the garment on a pattern is no half of an open front.

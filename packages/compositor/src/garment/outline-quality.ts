@@ -37,7 +37,7 @@ const EDGELESS = { change: 0.03, noises: 4, usual: 0.3 }
 /**
  * The share of the outline of the largest piece across which the picture hardly changes. There, cloth was lost in the
  * ground, or ground was taken for cloth.
- * @param noise of the ground; whatever differs from one without noise is an edge
+ * @param noise of the ground; on one without noise every difference is an edge
  */
 export function edgelessShareOf(mask: Mask, lab: Lab, noise: number): number {
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), ACROSS.smooth)

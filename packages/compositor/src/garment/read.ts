@@ -9,7 +9,7 @@ import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
-import { clothOf, type Cloth } from './cloth-mask.ts'
+import { clothOf, type FoundCloth } from './cloth-mask.ts'
 import { differsFromAround, raggednessOf } from './outline-quality.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
@@ -196,7 +196,7 @@ function transparentBorder(picture: Raster): boolean {
   return clear > border.length * 0.5
 }
 
-function clothOfAlpha(picture: Raster): Cloth {
+function clothOfAlpha(picture: Raster): FoundCloth {
   const opaque = maskWhere(picture, (i) => picture.data[i * 4 + 3]! >= OPAQUE)
   return { mask: keepLarge(opaque, LEAST_PIECE), isOnPattern: false, hasEdge: true }
 }

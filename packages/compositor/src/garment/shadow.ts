@@ -1,10 +1,11 @@
 // The shadow that cloth casts on the ground, which is cut out with it at first.
+import { shareOf, type PixelSet } from '../assess/area.ts'
 import { pause } from '../pause.ts'
 import { median, percentile } from '../plane.ts'
 import { clamp, pixelsWhere } from '../raster.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
-import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
+import { distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { flood, paint, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
@@ -99,17 +100,16 @@ function shadowOf(mask: Mask, ground: Backdrop): { reach: number; cost: number }
 }
 
 /** The share of a mask whose pixels pass a test. */
-const shareOf = (mask: Mask, test: (i: number) => boolean) =>
-  area(maskWhere(mask, (i) => mask.data[i] === 1 && test(i))) / area(mask)
+const shareIn = (mask: Mask, test: PixelSet) => shareOf(mask, (i) => mask.data[i] === 1, test)
 
 const unlikeShare = (mask: Mask, { distance }: Backdrop) =>
-  shareOf(mask, (i) => distance[i]! > UNLIKE.from)
+  shareIn(mask, (i) => distance[i]! > UNLIKE.from)
 
 /** What looks shaded and is connected with the ground, if all of that is shadow; null otherwise. */
 function shadedGround(mask: Mask, ground: Backdrop): Mask | null {
   const isShaded = (i: number) => looksShaded(ground, i)
   const standsOut = ground.noise >= PATTERNED || unlikeShare(mask, ground) > ANY_REACH.unlike
-  if (!standsOut || shareOf(mask, isShaded) > ANY_REACH.shaded) return null
+  if (!standsOut || shareIn(mask, isShaded) > ANY_REACH.shaded) return null
   return flood(maskWhere(mask, (i) => mask.data[i] === 0 || isShaded(i)))
 }
 
@@ -127,7 +127,7 @@ const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = DARKEST)
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
   const isLikeGround = (i: number) =>
     ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
-  const most = shareOf(mask, isLikeGround) < LIKE_GROUND.share ? WIDE.moves : 1
+  const most = shareIn(mask, isLikeGround) < LIKE_GROUND.share ? WIDE.moves : 1
   const far = shadedGround(mask, ground)
   let rest = mask
   let core = 0
@@ -147,7 +147,7 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     const isWide = rest.data.some((value, i) => value < before.data[i]! && isFar(i))
     if (isWide) core ||= CORE.dark * darknessOf(mask, ground)
-    else if (!isFirst || !far || shareOf(rest, (i) => far.data[i] === 1) < ANY_REACH.least) break
+    else if (!isFirst || !far || shareIn(rest, (i) => far.data[i] === 1) < ANY_REACH.least) break
   }
   return rest
 }
