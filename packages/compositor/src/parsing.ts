@@ -2,15 +2,14 @@
 import type { Perception, Pose } from './perception.ts'
 import { toLab, type Lab } from './oklab.ts'
 import { pause } from './pause.ts'
-import { piecesOf, type Piece } from './pieces.ts'
 import { resize, type Plane } from './plane.ts'
 import { ramp, shrink, type Raster, type Size } from './raster.ts'
-import { bodyOf, type Body } from './parsing/body.ts'
+import { bodyOf } from './parsing/body.ts'
 import { labelsNear, openPixels } from './parsing/band.ts'
 import { borderCosts, MOST_BORDERS } from './parsing/borders.ts'
 import { learnColours, relearnColours, type Colours } from './parsing/colours.ts'
-import { labelCosts, type Clues } from './parsing/costs.ts'
-import { dissolveSpecks, gapBetween } from './parsing/cleanup.ts'
+import { cheapest, labelCosts, type Clues } from './parsing/costs.ts'
+import { dissolveSpecks, forbidOddPieces } from './parsing/cleanup.ts'
 import { IMPOSSIBLE, improve, type Labelling } from './parsing/expansion.ts'
 import { frameOf, within, type Frame } from './parsing/frame.ts'
 import { groundCosts, learnGround, openGround, type Ground } from './parsing/ground.ts'
@@ -78,13 +77,13 @@ export async function parse(
   let costs = labelCosts(clues, colours)
   const coarse: Labelling = { width, height, labels: cheapest(costs) }
   await improve(coarse, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 2)
-  forbidOddPieces(coarse, costs, frame, body)
+  const hasHood = forbidOddPieces(coarse, costs, evidence, body.unit)
   await pause()
-  colours = relearnColours(evidence, colours, coarse.labels)
+  colours = { ...relearnColours(evidence, colours, coarse.labels), hasHood }
   await pause()
   costs = labelCosts(clues, colours)
   await improve(coarse, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 1)
-  forbidOddPieces(coarse, costs, frame, body)
+  forbidOddPieces(coarse, costs, evidence, body.unit)
   dissolveSpecks(coarse, SPECK)
   const { isWaistGuessed } = colours
   if (small === picture) return { ...coarse, isWaistGuessed }
@@ -139,45 +138,6 @@ function withLimbs(person: Plane, { armDistance, armAt, legDistance }: Frame): P
   return { ...person, data }
 }
 
-/** Smaller than this, in square shoulder widths, what looks like a bag is a shadow or a ring. */
-const LEAST_ITEM = 0.06
-/** A hand may part a bag; its parts are at most so many shoulder widths from each other. */
-const BAG_PARTS = 0.4
-/** Hair begins at most so far from the middle of the face, see `Frame.face`, and above the mouth, or where the picture ends. */
-const HAIRLINE = 1.5
-const MOUTH = 0.3
-/** Strands that come out from behind the neck are at most so many shoulder widths from the rest. */
-const STRAND = 0.1
-
-/** Gives pieces that cannot be what they are labelled the next best label, and makes the first one impossible there. */
-function forbidOddPieces(
-  labelling: Labelling,
-  costs: Float32Array,
-  frame: Frame,
-  body: Body,
-): void {
-  const { width } = labelling
-  const pieces = piecesOf(labelling.labels, width)
-  const small = ({ pixels }: Piece) => pixels.length < LEAST_ITEM * body.unit ** 2
-  const bags = pieces.filter((piece) => piece.value === LABEL.item && !small(piece))
-  const onHead = ({ pixels }: Piece) => pixels.some((i) => i < width || isHairline(frame, i))
-  const heads = pieces.filter((piece) => piece.value === LABEL.hair && onHead(piece))
-  for (const piece of pieces) {
-    const { value: label, pixels } = piece
-    const beside = (others: Piece[], reach: number) =>
-      others.some((other) => gapBetween(piece, other, width) < reach * body.unit)
-    const odd =
-      (label === LABEL.item && small(piece) && !beside(bags, BAG_PARTS)) ||
-      (label === LABEL.hair && !beside(heads, STRAND))
-    if (!odd) continue
-    for (const i of pixels) costs[i * LABEL_COUNT + label] = IMPOSSIBLE
-    for (const i of pixels) labelling.labels[i] = cheapestAt(costs, i)
-  }
-}
-
-const isHairline = ({ face, faceDown }: Frame, i: number) =>
-  face[i]! < HAIRLINE && faceDown[i]! < MOUTH
-
 /** No label may appear where it was not near, but for straps on skin. */
 function forbidNewLabels(costs: Float32Array, pixels: Int32Array, labelling: Labelling): void {
   const near = labelsNear(labelling)
@@ -198,21 +158,6 @@ const scaled = (pose: Pose, scale: number) =>
       { x: joint.x * scale, y: joint.y * scale, score: joint.score },
     ]),
   ) as Pose
-
-/** The label with the least cost of its own at each pixel. */
-function cheapest(costs: Float32Array): Uint8Array {
-  const labels = new Uint8Array(costs.length / LABEL_COUNT)
-  for (let i = 0; i < labels.length; i++) labels[i] = cheapestAt(costs, i)
-  return labels
-}
-
-function cheapestAt(costs: Float32Array, i: number): number {
-  let best = 0
-  for (let label = 1; label < LABEL_COUNT; label++) {
-    if (costs[i * LABEL_COUNT + label]! < costs[i * LABEL_COUNT + best]!) best = label
-  }
-  return best
-}
 
 /** Repeats the values of a small picture in a larger one. */
 function enlarged(values: Uint8Array, small: Size, { width, height }: Size): Uint8Array {

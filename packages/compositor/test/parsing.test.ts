@@ -90,6 +90,25 @@ describe('parse', () => {
     }
   })
 
+  it('tells a hood beside the neck from strands of hair by its colour', async () => {
+    const hair: Colour = [70, 48, 36]
+    const lining: Colour = [128, 132, 140]
+    for (const [beside, label] of [
+      [hair, LABEL.hair],
+      [lining, LABEL.top],
+    ] as const) {
+      const at = await labelsOf((fill) => {
+        fill(80, 4, 120, 22, hair)
+        for (const x of [82, 118]) fill(x - 2, 22, x + 2, 38, hair)
+        for (const x of [74, 126]) fill(x - 10, 42, x + 10, 66, beside)
+        fill(64, 66, 136, 158, [176, 178, 184])
+        fill(68, 158, 132, HEIGHT, BLACK)
+      })
+      expect([at(100, 10), at(100, 60), at(100, 120)]).toEqual([LABEL.hair, LABEL.skin, LABEL.top])
+      for (const x of [76, 124]) expect(at(x, 54)).toBe(label)
+    }
+  })
+
   it('does not take the end of a band of another colour for the waist', async () => {
     const cream: Colour = [240, 236, 222]
     const at = await labelsOf((fill) => {

@@ -1,10 +1,75 @@
-// The connected pieces of a labelling, and what is too small to be a part of its own.
+// The connected pieces of a labelling that cannot be what they are labelled, or are too small to be a part of their own.
+import { medianColour } from '../oklab.ts'
 import { piecesOf, type Piece } from '../pieces.ts'
-import type { Labelling } from './expansion.ts'
-import { LABEL_COUNT } from './labels.ts'
+import type { Evidence } from './colours.ts'
+import { cheapestAt } from './costs.ts'
+import { IMPOSSIBLE, type Labelling } from './expansion.ts'
+import type { Frame } from './frame.ts'
+import { LABEL, LABEL_COUNT } from './labels.ts'
+
+// In shoulder widths unless said otherwise, by experiment.
+/** Smaller than this, in square shoulder widths, what looks like a bag is a shadow or a ring. */
+const LEAST_ITEM = 0.06
+/** A hand may part a bag; its parts are at most so far from each other. */
+const BAG_PARTS = 0.4
+/** Hair begins at most so far from the middle of the face, see `Frame.face`, and above the mouth, or where the picture ends. */
+const HAIRLINE = 1.5
+const MOUTH = 0.3
+/** Strands that come out from behind the neck are at most so far from the rest, and have nearly its colour in Oklab; hoods have not. */
+const STRAND = { gap: 0.1, light: 0.25, tint: 0.025 }
+
+/** The least area of a hood beside the neck, in square shoulder widths. */
+const LEAST_HOOD = 0.015
+
+/**
+ * Gives pieces that cannot be what they are labelled the next best label, and makes the first one impossible there.
+ * @returns whether a hood was taken for hair
+ */
+export function forbidOddPieces(
+  labelling: Labelling,
+  costs: Float32Array,
+  { lab, frame }: Evidence,
+  unit: number,
+): boolean {
+  const { width, labels } = labelling
+  const pieces = piecesOf(labels, width)
+  const isSmall = ({ pixels }: Piece) => pixels.length < LEAST_ITEM * unit ** 2
+  const isOnHead = ({ pixels }: Piece) => pixels.some((i) => i < width || isHairline(frame, i))
+  const bags = pieces.filter((piece) => piece.value === LABEL.item && !isSmall(piece))
+  const heads = pieces.filter((piece) => piece.value === LABEL.hair && isOnHead(piece))
+  const isNear = (piece: Piece, others: Piece[], reach: number) =>
+    others.some((other) => gapBetween(piece, other, width) < reach * unit)
+  const colourOf = (parts: Piece[]) =>
+    medianColour(
+      lab,
+      parts.flatMap(({ pixels }) => [...pixels]),
+    )
+  const [L, a, b] = colourOf(heads)
+  const isStrand = (piece: Piece) => {
+    const [l, u, v] = colourOf([piece])
+    return Math.abs(l - L) < STRAND.light && Math.hypot(u - a, v - b) < STRAND.tint
+  }
+  let hasHood = false
+  for (const piece of pieces) {
+    const { value: label, pixels } = piece
+    const isOdd =
+      (label === LABEL.item && isSmall(piece) && !isNear(piece, bags, BAG_PARTS)) ||
+      (label === LABEL.hair &&
+        !isOnHead(piece) &&
+        !(isNear(piece, heads, STRAND.gap) && isStrand(piece)))
+    if (!isOdd) continue
+    if (label === LABEL.hair && pixels.length > LEAST_HOOD * unit ** 2) hasHood = true
+    for (const i of pixels) costs[i * LABEL_COUNT + label] = IMPOSSIBLE
+    for (const i of pixels) labels[i] = cheapestAt(costs, i)
+  }
+  return hasHood
+}
+
+const isHairline = ({ face, faceDown }: Frame, i: number) =>
+  face[i]! < HAIRLINE && faceDown[i]! < MOUTH
 
 /** How far apart the boxes around two pieces are, in pixels. */
-export function gapBetween(one: Piece, other: Piece, width: number): number {
+function gapBetween(one: Piece, other: Piece, width: number): number {
   const a = boxOf(one, width)
   const b = boxOf(other, width)
   const dx = Math.max(0, a.left - b.right, b.left - a.right)

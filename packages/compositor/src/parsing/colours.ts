@@ -25,6 +25,8 @@ export interface Colours {
   isWaistGuessed: boolean
   /** A dress or an overall: everything is `top`. */
   onePiece: boolean
+  /** Whether a hood lies around the neck. */
+  hasHood: boolean
   /** How far the top reaches on each arm, and the lower garment or the dress on each leg. */
   sleeves: CoverEnd[]
   hems: CoverEnd[]
@@ -114,6 +116,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     waist,
     isWaistGuessed,
     onePiece,
+    hasHood: false,
   })
 }
 

@@ -39,10 +39,16 @@ const TORSO_END = 1.1
 const TORSO = { whole: [0, TORSO_END], core: [0.05, TORSO_END], belly: [0.5, TORSO_END] } as const
 const BESIDE = { straps: [-0.12, TORSO_END], gaps: [-0.1, TORSO_END] } as const
 const CHEST = { all: [-0.1, 0.35], low: [0.05, 0.35] } as const
-const ABOVE_TOP = { collar: [-0.1, 0], neck: [-0.4, -0.1] } as const
+const ABOVE_TOP = { collar: [-0.1, 0], neck: [-0.4, -0.1], hood: [-0.5, -0.25] } as const
 const WAIST = { free: 0.04, never: 0.12 }
-/** By the size of `Frame.across`: the sides of neck and torso, a bare shoulder's end, a top's. */
-const ASIDE = { neck: 0.2, torso: 0.25, shoulder: [0.25, 0.6], top: [0.55, 0.75] } as const
+/** By the size of `Frame.across`: the sides of neck and torso, a bare shoulder's end, a neck's in a hood, a top's. */
+const ASIDE = {
+  neck: 0.2,
+  torso: 0.25,
+  shoulder: [0.25, 0.6],
+  hood: [0.15, 0.3],
+  top: [0.55, 0.75],
+} as const
 /** Hair by `Frame.down`; by `Frame.across`, where it counts as farther aside the lower it is; over the throat. */
 const HAIR = { head: -0.35, shoulders: [-0.15, 0.05], long: [0.05, 0.8] } as const
 const HAIR_ASIDE = { slant: 0.5, end: [0.5, 0.75] } as const
@@ -106,9 +112,26 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
       noPerson + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
     costs[at + LABEL.shoes] =
       noPerson + COLOUR * UNKNOWN + shoesPlace(frame, i, colours.bottom[colour]!)
-    costs[at + LABEL.item] = noPerson + itemColour(colours, colour) + itemPlace(frame, i)
+    costs[at + LABEL.item] =
+      noPerson + itemColour(colours, colour) + itemPlace(frame, i, colours.hasHood)
   }
   return costs
+}
+
+/** The label with the least cost of its own at each pixel. */
+export function cheapest(costs: Float32Array): Uint8Array {
+  const labels = new Uint8Array(costs.length / LABEL_COUNT)
+  for (let i = 0; i < labels.length; i++) labels[i] = cheapestAt(costs, i)
+  return labels
+}
+
+/** The label with the least cost at one of them. */
+export function cheapestAt(costs: Float32Array, i: number): number {
+  let best = 0
+  for (let label = 1; label < LABEL_COUNT; label++) {
+    if (costs[i * LABEL_COUNT + label]! < costs[i * LABEL_COUNT + best]!) best = label
+  }
+  return best
 }
 
 /** What the mask says against the ground; negative when it excludes a person. */
@@ -172,14 +195,14 @@ function facePlace({ face, faceDown }: Frame, i: number): number {
   return 8 * rising(face[i]!, faceDown[i]! > FACE_DOWN.chin ? FACE.chin : FACE.hairline)
 }
 
-function skinPlace(frame: Frame, i: number, { sleeves, hems }: Colours): number {
+function skinPlace(frame: Frame, i: number, { sleeves, hems, hasHood }: Colours): number {
   const down = frame.down[i]!
   const across = Math.abs(frame.across[i]!)
   const { armDistance, armAt, legDistance, legAt, face, faceDown } = frame
   const allFace = face[i]! < FACE.hairline[0] && faceDown[i]! < FACE_DOWN.allFace
   if (face[i]! < FACE.inner || allFace) return 4
   let cost = 4.5
-  if (down < 0) cost = Math.min(cost, 5 * rising(across, ASIDE.shoulder))
+  if (down < 0) cost = Math.min(cost, 5 * rising(across, hasHood ? ASIDE.hood : ASIDE.shoulder))
   if (within(down, CHEST.all)) cost = Math.min(cost, 0.2 + 3 * rising(down, CHEST.low))
   if (within(down, TORSO.belly)) cost = Math.min(cost, 1.5)
   const reach = armAt[i]! > HAND ? ARM.hand : ARM.bare
@@ -193,12 +216,14 @@ function skinPlace(frame: Frame, i: number, { sleeves, hems }: Colours): number 
   return armDistance[i]! < ON_BONES ? Math.max(cost, armCover) : cost
 }
 
-function topPlace(frame: Frame, i: number, { waist, onePiece, sleeves, hems }: Colours): number {
+function topPlace(frame: Frame, i: number, colours: Colours): number {
+  const { waist, onePiece, sleeves, hems, hasHood } = colours
   const down = frame.down[i]!
   const across = Math.abs(frame.across[i]!)
   const [armDistance, armAt] = [frame.armDistance[i]!, frame.armAt[i]!]
   if (frame.face[i]! < FACE.inner) return 8
-  let cost = 6 * falling(down, ABOVE_TOP.neck) + onFoot(frame, i)
+  const isHood = hasHood && across > ASIDE.neck
+  let cost = 6 * falling(down, isHood ? ABOVE_TOP.hood : ABOVE_TOP.neck) + onFoot(frame, i)
   // Collars are rarer than bare necks.
   if (across < ASIDE.neck) cost += 1.5 * falling(down, ABOVE_TOP.collar)
   const sleeve = sleeves[frame.armSide[i]!]!
@@ -245,8 +270,8 @@ function itemColour({ top, bottom, skin, item }: Colours, colour: number): numbe
   return item ? Math.min(unknown, COLOUR * item[colour]!) : unknown
 }
 
-function itemPlace({ face, armDistance, armAt }: Frame, i: number): number {
-  if (face[i]! < HEAD.noItem) return 6
+function itemPlace({ face, down, armDistance, armAt }: Frame, i: number, hasHood: boolean): number {
+  if (face[i]! < HEAD.noItem || (hasHood && down[i]! < 0)) return 6
   return armAt[i]! > ARM_AT.bag ? 1 + 2 * rising(armDistance[i]!, BAG) : 3
 }
 
