@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { widthAt } from '../src/fit/cloth-size.ts'
+import { waistOf } from '../src/fit/lower.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
 
@@ -32,5 +33,18 @@ describe('widthAt', () => {
 
   it('returns the own width of cloth that hangs freely', () => {
     expect(widthAt(body(), 1, 199, 200)).toBe(200)
+  })
+})
+
+describe('waistOf', () => {
+  const waistAt = (waistY: number) => waistOf(body(), { hemY: NaN, waistY })
+
+  it('lies a little above the end of the trousers that the top leaves visible', () => {
+    expect(waistAt(85)).toBeLessThan(83)
+    expect(waistAt(85)).toBeGreaterThan(75)
+  })
+
+  it('is the usual one under a long top, or where no trousers are seen', () => {
+    expect(waistAt(115)).toBe(waistAt(NaN))
   })
 })

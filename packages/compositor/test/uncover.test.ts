@@ -172,6 +172,19 @@ describe('uncover', () => {
     expect([230, 248].map((y) => becomes[y * WIDTH + 73])).toEqual([BECOMES.ground, BECOMES.skin])
   })
 
+  it('shows skin above new trousers where the old ones were, but leaves what is too high for trousers', async () => {
+    const above = async (waist: number) => {
+      const person = drawPerson(true)
+      fill(person, [65, waist, 135, 190], LABEL.bottom, BLUE)
+      const covered = createPlane(WIDTH, HEIGHT)
+      covered.data.fill(1, 180 * WIDTH)
+      const { becomes } = await planUncovering(person.parsing, poseOf(), covered, 'trousers')
+      return becomes[(waist + 5) * WIDTH + 100]
+    }
+    expect(await above(165)).toBe(BECOMES.skin)
+    expect(await above(140)).toBe(BECOMES.keep)
+  })
+
   it('lets a dress reach up to a hem that is higher at the sides', async () => {
     const { parsing } = drawPerson(true)
     // The top and the trousers are a dress.

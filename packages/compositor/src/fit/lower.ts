@@ -11,8 +11,11 @@ import { EASE, widthAt } from './cloth-size.ts'
 const SIDE_POINTS = 24
 
 // Chosen by experiment on the development photographs, unless a line says otherwise.
-/** The waist below the shoulders, in lengths of the torso: usual, and the highest one. */
-const WAIST = { usual: 0.8, highest: 0.62 }
+/**
+ * The waist below the shoulders, in lengths of the torso: usual, and the highest one. It lies above that of the current
+ * bottom, which is seen only below the top.
+ */
+const WAIST = { usual: 0.8, highest: 0.62, above: 0.04 }
 /** The crotch below the shoulders, in lengths of the torso; its distance from a leg's axis, in body sizes. */
 const CROTCH = { below: 1.17, aside: 0.27 }
 /** The height of the hips as a share of the garment's length. */
@@ -21,7 +24,8 @@ const HIPS = 0.3
 /** Where the upper edge of trousers or a skirt lies, in the body's frame: at the waist, also under a top. */
 export function waistOf(body: Body, scene: Scene): number {
   const usual = WAIST.usual * body.torso
-  return Number.isNaN(scene.waistY) ? usual : clamp(scene.waistY, WAIST.highest * body.torso, usual)
+  const seen = scene.waistY - WAIST.above * body.torso
+  return Number.isNaN(seen) ? usual : clamp(seen, WAIST.highest * body.torso, usual)
 }
 
 /** A tube of cloth in the product photo and on the person. */

@@ -37,6 +37,8 @@ const SKIN_BESIDE = 0.45
 const STRIP = { height: 0.07, more: 2 }
 /** The share of the waist's width at its ends whose hem can be that of sleeves. */
 const HEM_ENDS = 0.15
+/** A bottom that begins above this height of the trunk is none there: its colours are those of the top. */
+const HIGHEST_WAIST = 0.6
 /** How far beyond the arm the sleeves of a dress reach. */
 const LOOSE_SLEEVE = 0.07
 /** How far a leg reaches from its axis. */
@@ -283,6 +285,7 @@ function underLower(scene: Scene, x: number, y: number, label: number): number {
   if (label === LABEL.top && scene.sleeves.some((arm) => isIn(arm, x, y, sleeve)))
     return BECOMES.keep
   if (y < extent.top + SOFT_EDGE) {
+    if (torso.waistY < heightAt(torso, HIGHEST_WAIST)) return BECOMES.keep
     const [left, right] = torso.span(y)
     return x > left && x < right ? BECOMES.skin : BECOMES.ground
   }
