@@ -451,6 +451,24 @@ describe('readFlat', () => {
     expect(sleeveless.shoulders).not.toBe('sleeves')
   })
 
+  it('finds sleeves that lie against the body where their stripes are out of step with it', async () => {
+    const isDark = (y: number) => y % 14 < 3
+    const striped = (shift: number) =>
+      draw(300, 400, (x, y) => {
+        const side = Math.abs(x - 150)
+        const edge = 66 + (y - 80) * 0.18
+        if (y < 80 + Math.max(0, side - 30) * 0.5 || y > 300 || side > edge) return GROUND
+        return isDark(side > 62 ? y + shift : y) ? [30, 30, 50] : [190, 195, 200]
+      })
+    for (const [shift, shoulders] of [
+      [7, 'sleeves'],
+      [0, 'none'],
+    ] as const) {
+      const garment = await readFlat(striped(shift))
+      expect(garment).toMatchObject({ kind: 'top', shoulders })
+    }
+  })
+
   it('opens the gap between a wide sleeve and the body, which the end of the sleeve closes', async () => {
     const jacket = cutOut(['150 50, 120 50, 66 70, 46 120, 42 330, 150 330'])
     for (let y = 150; y < 290; y++) {

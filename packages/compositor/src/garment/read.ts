@@ -122,8 +122,7 @@ export async function readFlat(
   if ('neckline' in seen)
     checkUpper(seen, mask, () => found.isOnPattern && differsFromAround(found.mask, small))
   await pause()
-  const apart = await partsOf(seen, mask, lab)
-  const shape = (apart && shapeOfGarment(apart)) ?? seen
+  const shape = (await withParts(seen, mask, lab)) ?? seen
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
@@ -157,13 +156,18 @@ function checkUpper({ shoulders }: UpperShape, mask: Mask, mayBeAslant: () => bo
   if (symmetry < SYMMETRY.aslant || !mayBeAslant()) refuse(LOST)
 }
 
-/** The mask with its sleeves or legs apart, where the silhouette shows none but seams do. */
-async function partsOf(shape: Shape, mask: Mask, lab: Lab): Promise<Mask | null> {
-  if (!('neckline' in shape)) return shape.legs ? null : legsApart(mask, lab)
+/** The shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams. */
+async function withParts(seen: Shape, mask: Mask, lab: Lab): Promise<Shape | null> {
+  const isUpper = 'neckline' in seen
   // Folds and darts of a dress are as long and as straight as seams.
-  if (shape.kind === 'dress' || (shape.left.sleeve && shape.right.sleeve)) return null
-  return sleevesApart(mask, lab)
+  if (hasParts(seen) || (isUpper && seen.kind === 'dress')) return null
+  const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
+  const shape = apart && shapeOfGarment(apart)
+  return shape && hasParts(shape) ? shape : null
 }
+
+const hasParts = (shape: Shape) =>
+  'neckline' in shape ? shape.left.sleeve && shape.right.sleeve : shape.legs
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
 const CUT_OFF = 0.2

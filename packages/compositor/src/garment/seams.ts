@@ -1,10 +1,10 @@
 // The seams of sleeves that lie against the body, and of legs that touch: the silhouette does not show either.
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
-import { median, percentile } from '../plane.ts'
+import { createPlane, median, percentile, type Plane } from '../plane.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
-import { edgesOf, type Edges } from './edges.ts'
+import { edgesOf } from './edges.ts'
 import { gapsBesideSleeves } from './holes.ts'
 import { topOf, type Mask } from './mask.ts'
 
@@ -29,11 +29,13 @@ const ARMPIT = { depth: 0.95, near: 0.94 }
 const HALF = { least: 0.015, share: 0.9 }
 const ASIDE = 0.08
 /**
- * The least mean of the change along a seam, where 1 is the most. Of some 50 garments that look sleeveless, among 280
- * photos, twelve have more on both sides, and all of them have sleeves; those without have at most 0.49. Of trousers whose
- * legs touch, two have 0.7 and 0.76, a skirt 0.44.
+ * The least mean of the change along seams, where 1 is the most. Of 46 garments that do not show two sleeves, among some
+ * 370 photos, 17 have more: 15 have sleeves, and two that have none do not look as if they had when they are cut. Drawn
+ * checks have 0.516. Of trousers whose legs touch, one has 0.7.
  */
-const LEAST = 0.53
+const LEAST = 0.52
+/** Stripes meet at a seam out of step: only every few rows their colour changes there. Pixels above and below. */
+const ROWS = 2
 /** How wide the cut is, in pixels. */
 const CUT = 2
 
@@ -41,6 +43,8 @@ const CUT = 2
 interface Seam {
   first: number
   columns: number[]
+  /** The mean of the change along it, from 0 to 1. */
+  strength: number
 }
 
 /** @returns the mask cut along the seams of both sleeves, from the armpits down; null when there are none */
@@ -49,20 +53,20 @@ export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   if (!rows) return null
   const { bounds, axis, farLeft, farRight } = rows
   const least = (bounds.right - bounds.left) * SLEEVE.width
-  const edges = edgesOf(lab)
-  const half = halfChange(mask, edges)
-  let apart = mask
+  const change = changesOf(lab)
+  const half = halfChange(mask, change)
+  const seams: Seam[] = []
   for (const way of [-1, 1] as const) {
     await pause()
-    const seam = seamOf(edges, half, rows, SLEEVE, (x, y) => {
+    const isPossible = (x: number, y: number) => {
       const off = way * (x - axis)
       const far = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
       return off > far * SLEEVE.inner && off < Math.min(far * SLEEVE.outer, far - least)
-    })
-    if (!seam) return null
-    apart = cutAlongSeam(apart, seam, armpitOf(mask, rows, seam))
+    }
+    seams.push(seamOf(change, half, rows, SLEEVE, isPossible))
   }
-  return apart
+  if (seams.reduce((sum, { strength }) => sum + strength / 2, 0) < LEAST) return null
+  return seams.reduce((apart, seam) => cutAlongSeam(apart, seam, armpitOf(apart, rows, seam)), mask)
 }
 
 /** @returns the mask cut along the seam between two long legs, from the crotch down; null when there is none */
@@ -72,11 +76,11 @@ export async function legsApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const { bounds, axis } = rows
   const width = bounds.right - bounds.left
   if (bounds.bottom - bounds.top < width * LONG) return null
-  const edges = edgesOf(lab)
-  const half = halfChange(mask, edges)
+  const change = changesOf(lab)
+  const half = halfChange(mask, change)
   await pause()
-  const seam = seamOf(edges, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
-  return seam && cutAlongSeam(mask, seam, seam.first)
+  const seam = seamOf(change, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
+  return seam.strength < LEAST ? null : cutAlongSeam(mask, seam, seam.first)
 }
 
 /** The mask cut from the gaps between sleeves and body downwards, where the ends of the sleeves close them. */
@@ -93,25 +97,38 @@ export function openGaps(mask: Mask): Mask {
 }
 
 /** The colour change that counts half. */
-function halfChange({ data }: Mask, { right }: Edges): number {
+function halfChange({ data }: Mask, change: Plane): number {
   const isInside = (_: number, i: number) => data[i - 1] === 1 && data[i] === 1 && data[i + 2] === 1
-  return Math.max(HALF.least, Math.sqrt(percentile(right.filter(isInside), HALF.share)))
+  return Math.max(HALF.least, percentile(change.data.filter(isInside), HALF.share))
 }
 
-/** The strongest line from above to below, by dynamic programming; null when it is too weak. */
+/** The colour change to the right, the largest of a few rows. */
+function changesOf(lab: Lab): Plane {
+  const { width, height, right } = edgesOf(lab)
+  const change = createPlane(width, height)
+  for (let i = 0; i < right.length; i++) {
+    for (let row = -ROWS; row <= ROWS; row++) {
+      change.data[i] = Math.max(change.data[i]!, right[i + row * width] ?? 0)
+    }
+  }
+  change.data.forEach((square, i) => (change.data[i] = Math.sqrt(square)))
+  return change
+}
+
+/** The strongest line from above to below, by dynamic programming. */
 function seamOf(
-  { width, right }: Edges,
+  { width, data }: Plane,
   half: number,
   { bounds }: BodyRows,
   { from, to }: { from: number; to: number },
   isPossible: (x: number, y: number) => boolean,
-): Seam | null {
+): Seam {
   const height = bounds.bottom - bounds.top
   const first = Math.round(bounds.top + height * from)
   const last = Math.round(bounds.top + height * to)
   const gain = (x: number, y: number) => {
     if (!isPossible(x, y)) return -1
-    const change = Math.sqrt(right[y * width + x]!)
+    const change = data[y * width + x]!
     return change / (change + half)
   }
   const xs = Array.from({ length: width }, (_, x) => x)
@@ -127,10 +144,9 @@ function seamOf(
     origins.push(origin)
   }
   const end = bestIndex(totals, (total) => total)
-  if (!(totals[end]! > LEAST * (last - first + 1))) return null
   const columns = [end]
   for (const origin of origins.reverse()) columns.unshift(origin[columns[0]!]!)
-  return { first, columns }
+  return { first, columns, strength: totals[end]! / (last - first + 1) }
 }
 
 /** The row of the armpit at the seam of a sleeve. */
@@ -143,7 +159,11 @@ function armpitOf(mask: Mask, { bounds, axis }: BodyRows, { first, columns }: Se
 }
 
 /** @param top the first row of the cut, which ends at the hem */
-function cutAlongSeam(mask: Mask, { first, columns }: Seam, top: number): Mask {
+function cutAlongSeam(
+  mask: Mask,
+  { first, columns }: Pick<Seam, 'first' | 'columns'>,
+  top: number,
+): Mask {
   const data = mask.data.slice()
   for (let y = top; y < mask.height; y++) {
     const at = y * mask.width + columns[Math.min(y - first, columns.length - 1)]!
