@@ -421,6 +421,16 @@ describe('readFlat', () => {
     expect(right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(280)
   })
 
+  it('tells short sleeves that fall steeply from the shoulders of a sleeveless top', async () => {
+    const shouldersAt = async (tip: number) => {
+      const half = `150 86, 122 60, 100 64, ${tip} 82, 88 118, 86 250, 150 250`
+      const garment = await readFlat(cutOut([half]))
+      if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+      return garment.shoulders
+    }
+    expect([await shouldersAt(67), await shouldersAt(76)]).toEqual(['sleeves', 'none'])
+  })
+
   it('finds wide sleeves that hide the sides and end at the hem', async () => {
     const garment = await readFlat(
       cutOut(['150 50, 125 50, 118 70, 92 86, 22 296, 50 306, 62 288, 62 310, 150 310']),
@@ -663,14 +673,20 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 150, 200)).toBe(255)
   })
 
-  it('leaves out the hook of a hanger', async () => {
+  it.each([
+    ['the hook of a hanger', 0],
+    ['a hook and the knob on which it hangs', 15],
+  ])('leaves out %s', async (_, knob) => {
     const cloth = shirt([40, 60, 120])
     const hung = draw(300, 400, (x, y) =>
-      Math.abs(x - 150) < 6 && y > 50 && y < 112 ? [90, 60, 40] : colourAt(cloth, x, y),
+      (Math.abs(x - 150) < 6 && y > 50 && y < 112) || Math.hypot(x - 150, y - 48) < knob
+        ? [40, 60, 120]
+        : colourAt(cloth, x, y),
     )
     const garment = (await readFlat(hung))!
     expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
     expect(alphaAt(garment.picture, 150, 60)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 45)).toBe(0)
   })
 
   it('leaves out a hanger of another colour with its hook, and the hand that holds it', async () => {

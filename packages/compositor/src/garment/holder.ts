@@ -36,15 +36,16 @@ export function withoutHolder(mask: Mask): Mask {
   return { ...mask, data }
 }
 
-/** The row in which the hook of a hanger ends; the upper end of the cloth where there is none. */
+/** The row in which the hook of a hanger ends, with the knob it hangs on; the upper end of the cloth where there is none. */
 function hookEnd(mask: Mask, { top, bottom, left, right }: Bounds): number {
-  const isHook = (y: number) => {
-    const extent = extentOfRow(mask, y)
-    return extent !== null && extent.right - extent.left < (right - left) * HOOK.wide
-  }
-  let end = top
-  while (end < bottom && isHook(end)) end++
-  return end - top > (bottom - top) * HOOK.long ? end : top
+  const rows = Array.from({ length: bottom - top }, (_, row) => extentOfRow(mask, top + row))
+  const widths = rows.map((row) => (row ? (row.right - row.left) / (right - left) : 0))
+  const shoulders = widths.findIndex((wide) => wide > WIDEST)
+  const isHook = (wide: number) => wide < HOOK.wide
+  const hook = widths.slice(0, shoulders)
+  return hook.filter(isHook).length > (bottom - top) * HOOK.long
+    ? top + hook.findLastIndex(isHook) + 1
+    : top
 }
 
 /** The row in which the shoulders begin, where an arm from the side of the picture is above them; 0 otherwise. */
