@@ -41,3 +41,17 @@ describe('armOutline', () => {
     }
   })
 })
+
+describe('edgeAt', () => {
+  it('follows wide hips, but no coat', () => {
+    const hipsOf = (half: number) => {
+      const person = createPlane(WIDTH, HEIGHT)
+      for (let y = 70; y < HEIGHT; y++)
+        person.data.fill(1, y * WIDTH + 100 - half, y * WIDTH + 100 + half)
+      const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
+      return readBody({ pose, person, face: null, box: null }, parsing).edgeAt(1, 118)
+    }
+    expect(Math.abs(hipsOf(54) - 54)).toBeLessThan(2)
+    expect(hipsOf(70)).toBeLessThan(54)
+  })
+})
