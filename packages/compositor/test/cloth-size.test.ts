@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
-import { widthAt } from '../src/fit/cloth-size.ts'
+import { lengthOn, widthAt } from '../src/fit/cloth-size.ts'
 import { waistOf } from '../src/fit/lower.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
@@ -33,6 +33,16 @@ describe('widthAt', () => {
 
   it('returns the own width of cloth that hangs freely', () => {
     expect(widthAt(body(), 1, 199, 200)).toBe(200)
+  })
+})
+
+describe('lengthOn', () => {
+  it('lets only dresses reach far below the hips, however long a garment seems', () => {
+    const lengths = (kind: 'top' | 'dress') =>
+      [2.6, 3.5].map((aspect) => lengthOn(body(), { kind }, aspect, 130))
+    const [[top, longTop], [dress, longDress]] = [lengths('top'), lengths('dress')]
+    expect(longTop).toBe(top)
+    expect(longDress! / dress!).toBeGreaterThan(1.3)
   })
 })
 

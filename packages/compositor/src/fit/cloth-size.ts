@@ -14,9 +14,18 @@ const BY_SHAPE = 0.75
  * @param aspect the garment's length relative to its width at the armpits
  * @param byScale the hem's height by the scale of the shoulders
  */
-export function lengthOn(body: Body, aspect: number, byScale: number): number {
-  return (usualHem(aspect) * body.torso) ** BY_SHAPE * Math.max(1, byScale) ** (1 - BY_SHAPE)
+export function lengthOn(
+  body: Body,
+  { kind }: Pick<UpperGarment, 'kind'>,
+  aspect: number,
+  byScale: number,
+): number {
+  const shape = kind === 'dress' ? aspect : Math.min(aspect, LONGEST_TOP)
+  return (usualHem(shape) * body.torso) ** BY_SHAPE * Math.max(1, byScale) ** (1 - BY_SHAPE)
 }
+
+/** The greatest aspect of a top. Of one that seems longer, sleeves hide the sides. */
+const LONGEST_TOP = 2.6
 
 /**
  * Where a garment ends by its aspect, in lengths of the torso below the shoulders: tops of very different
@@ -26,7 +35,7 @@ const LENGTHS: readonly (readonly [aspect: number, hem: number])[] = [
   [0.5, 0.3],
   [1.05, 0.64],
   [1.5, 1.02],
-  [2.6, 1.22],
+  [LONGEST_TOP, 1.22],
   [2.9, 1.7],
   [5.2, 3.2],
 ]
