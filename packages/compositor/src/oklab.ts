@@ -60,6 +60,13 @@ export function medianColour({ L, a, b }: Lab, pixels: readonly number[]): LabCo
   return [of(L), of(a), of(b)]
 }
 
+/** Whether two colours differ by less than `light` in lightness and less than `tint` in the rest. */
+export const isLike = (
+  [L, a, b]: LabColour,
+  other: LabColour,
+  { light, tint }: { light: number; tint: number },
+): boolean => Math.abs(L - other[0]) < light && Math.hypot(a - other[1], b - other[2]) < tint
+
 /** How far a pixel is from a colour. */
 export const colourDistance = (lab: Lab, i: number, [L, a, b]: LabColour) =>
   Math.hypot(lab.L[i]! - L, lab.a[i]! - a, lab.b[i]! - b)

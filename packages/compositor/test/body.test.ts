@@ -17,13 +17,18 @@ const pose = poseAt({
   leftHip: [118, 200],
 })
 
-/** A person from the front whose arms, with what they wear, reach so far outwards from their axes. */
-function bodyWithArms(out: number) {
+/** A person from the front who is, with what they wear, so wide on each side. */
+function bodyOf(half: number) {
   const person = createPlane(WIDTH, HEIGHT)
-  for (let y = 70; y < 200; y++) person.data.fill(1, y * WIDTH + 62 - out, y * WIDTH + 138 + out)
+  for (let y = 70; y < HEIGHT; y++) {
+    person.data.fill(1, y * WIDTH + 100 - half, y * WIDTH + 100 + half)
+  }
   const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
   return readBody({ pose, person, face: null, box: null }, parsing)
 }
+
+/** One whose arms reach so far outwards from their axes. */
+const bodyWithArms = (out: number) => bodyOf(38 + out)
 
 describe('armOutline', () => {
   it('follows an arm that is thinner than usual', () => {
@@ -44,13 +49,7 @@ describe('armOutline', () => {
 
 describe('edgeAt', () => {
   it('follows wide hips, but no coat', () => {
-    const hipsOf = (half: number) => {
-      const person = createPlane(WIDTH, HEIGHT)
-      for (let y = 70; y < HEIGHT; y++)
-        person.data.fill(1, y * WIDTH + 100 - half, y * WIDTH + 100 + half)
-      const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
-      return readBody({ pose, person, face: null, box: null }, parsing).edgeAt(1, 118)
-    }
+    const hipsOf = (half: number) => bodyOf(half).edgeAt(1, 118)
     expect(Math.abs(hipsOf(54) - 54)).toBeLessThan(2)
     expect(hipsOf(70)).toBeLessThan(54)
   })

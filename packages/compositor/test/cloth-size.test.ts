@@ -39,7 +39,7 @@ describe('widthAt', () => {
 describe('lengthOn', () => {
   it('lets only dresses reach far below the hips, however long a garment seems', () => {
     const lengths = (kind: 'top' | 'dress') =>
-      [2.6, 3.5].map((aspect) => lengthOn(body(), { kind }, aspect, 130))
+      [2.6, 3.5].map((aspect) => lengthOn(body(), kind, aspect, 130))
     const [[top, longTop], [dress, longDress]] = [lengths('top'), lengths('dress')]
     expect(longTop).toBe(top)
     expect(longDress! / dress!).toBeGreaterThan(1.3)

@@ -674,13 +674,13 @@ describe('readFlat', () => {
   })
 
   it.each([
-    ['the hook of a hanger', 0],
-    ['a hook and the knob on which it hangs', 15],
-  ])('leaves out %s', async (_, knob) => {
+    ['the hook of a hanger', [90, 60, 40], 0],
+    ['a hook of the same colour with the knob on which it hangs', [40, 60, 120], 15],
+  ] as const)('leaves out %s', async (_, colour, knob) => {
     const cloth = shirt([40, 60, 120])
     const hung = draw(300, 400, (x, y) =>
       (Math.abs(x - 150) < 6 && y > 50 && y < 112) || Math.hypot(x - 150, y - 48) < knob
-        ? [40, 60, 120]
+        ? colour
         : colourAt(cloth, x, y),
     )
     const garment = (await readFlat(hung))!

@@ -16,7 +16,7 @@ const BY_SHAPE = 0.75
  */
 export function lengthOn(
   body: Body,
-  { kind }: Pick<UpperGarment, 'kind'>,
+  kind: UpperGarment['kind'],
   aspect: number,
   byScale: number,
 ): number {

@@ -152,7 +152,7 @@ function hemHeight({ garment, body, hem, scale }: Measures, scene: Scene): numbe
     : (ridgeY(body, -1, LENGTH_FROM * size) + ridgeY(body, 1, LENGTH_FROM * size)) / 2
   const aspect =
     length / Math.max(1, right.armpit.x - left.armpit.x) + (isOff ? OFF_SHOULDER.aspect : 0)
-  return hemOf(lengthOn(body, garment, aspect, start + length * scale), garment, body, scene)
+  return hemOf(lengthOn(body, garment.kind, aspect, start + length * scale), garment, body, scene)
 }
 
 function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: number): UpperSide {

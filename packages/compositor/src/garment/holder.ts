@@ -1,7 +1,7 @@
 // What holds a garment: a hand, the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
 import { boundsOf, extentOfRow, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 
-/** What the picture's border cuts off is at most this wide, in widths of all that is cut out. By experiment. */
+/** What the picture's border cuts off, and the knob that a hook hangs on, is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
 /** A hook is at most this wide, and at least this long, in widths and heights of all that is cut out. By experiment. */
 const HOOK = { wide: 0.1, long: 0.04 }

@@ -39,10 +39,13 @@ const ROWS = 2
 /** How wide the cut is, in pixels. */
 const CUT = 2
 
-/** The columns of a seam, of the rows from `first` on. */
-interface Seam {
+/** The columns of a line down the cloth, of the rows from `first` on. */
+interface Line {
   first: number
   columns: number[]
+}
+
+interface Seam extends Line {
   /** The mean of the change along it, from 0 to 1. */
   strength: number
 }
@@ -53,8 +56,7 @@ export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   if (!rows) return null
   const { bounds, axis, farLeft, farRight } = rows
   const least = (bounds.right - bounds.left) * SLEEVE.width
-  const change = changesOf(lab)
-  const half = halfChange(mask, change)
+  const changes = changesOf(mask, lab)
   const seams: Seam[] = []
   for (const way of [-1, 1] as const) {
     await pause()
@@ -63,7 +65,7 @@ export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
       const far = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
       return off > far * SLEEVE.inner && off < Math.min(far * SLEEVE.outer, far - least)
     }
-    seams.push(seamOf(change, half, rows, SLEEVE, isPossible))
+    seams.push(seamOf(changes, rows, SLEEVE, isPossible))
   }
   if (seams.reduce((sum, { strength }) => sum + strength / 2, 0) < LEAST) return null
   return seams.reduce((apart, seam) => cutAlongSeam(apart, seam, armpitOf(apart, rows, seam)), mask)
@@ -76,10 +78,9 @@ export async function legsApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const { bounds, axis } = rows
   const width = bounds.right - bounds.left
   if (bounds.bottom - bounds.top < width * LONG) return null
-  const change = changesOf(lab)
-  const half = halfChange(mask, change)
+  const changes = changesOf(mask, lab)
   await pause()
-  const seam = seamOf(change, half, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
+  const seam = seamOf(changes, rows, LEG, (x) => Math.abs(x - axis) < width * LEG.aside)
   return seam.strength < LEAST ? null : cutAlongSeam(mask, seam, seam.first)
 }
 
@@ -96,29 +97,28 @@ export function openGaps(mask: Mask): Mask {
   return open
 }
 
-/** The colour change that counts half. */
-function halfChange({ data }: Mask, change: Plane): number {
-  const isInside = (_: number, i: number) => data[i - 1] === 1 && data[i] === 1 && data[i + 2] === 1
-  return Math.max(HALF.least, percentile(change.data.filter(isInside), HALF.share))
+/** The colour change to the right, the largest of a few rows, and the one that counts half. */
+interface Changes extends Plane {
+  half: number
 }
 
-/** The colour change to the right, the largest of a few rows. */
-function changesOf(lab: Lab): Plane {
+function changesOf({ data: cloth }: Mask, lab: Lab): Changes {
   const { width, height, right } = edgesOf(lab)
-  const change = createPlane(width, height)
-  for (let i = 0; i < right.length; i++) {
-    for (let row = -ROWS; row <= ROWS; row++) {
-      change.data[i] = Math.max(change.data[i]!, right[i + row * width] ?? 0)
-    }
+  const { data } = createPlane(width, height)
+  for (let i = 0; i < data.length; i++) {
+    let most = 0
+    for (let row = -ROWS; row <= ROWS; row++) most = Math.max(most, right[i + row * width] ?? 0)
+    data[i] = Math.sqrt(most)
   }
-  change.data.forEach((square, i) => (change.data[i] = Math.sqrt(square)))
-  return change
+  const isInside = (_: number, i: number) =>
+    cloth[i - 1] === 1 && cloth[i] === 1 && cloth[i + 2] === 1
+  const half = Math.max(HALF.least, percentile(data.filter(isInside), HALF.share))
+  return { width, height, data, half }
 }
 
 /** The strongest line from above to below, by dynamic programming. */
 function seamOf(
-  { width, data }: Plane,
-  half: number,
+  { width, data, half }: Changes,
   { bounds }: BodyRows,
   { from, to }: { from: number; to: number },
   isPossible: (x: number, y: number) => boolean,
@@ -159,11 +159,7 @@ function armpitOf(mask: Mask, { bounds, axis }: BodyRows, { first, columns }: Se
 }
 
 /** @param top the first row of the cut, which ends at the hem */
-function cutAlongSeam(
-  mask: Mask,
-  { first, columns }: Pick<Seam, 'first' | 'columns'>,
-  top: number,
-): Mask {
+function cutAlongSeam(mask: Mask, { first, columns }: Line, top: number): Mask {
   const data = mask.data.slice()
   for (let y = top; y < mask.height; y++) {
     const at = y * mask.width + columns[Math.min(y - first, columns.length - 1)]!

@@ -1,5 +1,5 @@
 // The connected pieces of a labelling that cannot be what they are labelled, or are too small to be a part of their own.
-import { medianColour } from '../oklab.ts'
+import { isLike, medianColour } from '../oklab.ts'
 import { piecesOf, type Piece } from '../pieces.ts'
 import type { Evidence } from './colours.ts'
 import { cheapestAt } from './costs.ts'
@@ -17,7 +17,6 @@ const HAIRLINE = 1.5
 const MOUTH = 0.3
 /** Strands that come out from behind the neck are at most so far from the rest, and have nearly its colour in Oklab; hoods have not. */
 const STRAND = { gap: 0.1, light: 0.25, tint: 0.025 }
-
 /** The least area of a hood beside the neck, in square shoulder widths. */
 const LEAST_HOOD = 0.015
 
@@ -33,9 +32,9 @@ export function forbidOddPieces(
 ): boolean {
   const { width, labels } = labelling
   const pieces = piecesOf(labels, width)
-  const isSmall = ({ pixels }: Piece) => pixels.length < LEAST_ITEM * unit ** 2
+  const isLarge = ({ pixels }: Piece) => pixels.length >= LEAST_ITEM * unit ** 2
   const isOnHead = ({ pixels }: Piece) => pixels.some((i) => i < width || isHairline(frame, i))
-  const bags = pieces.filter((piece) => piece.value === LABEL.item && !isSmall(piece))
+  const bags = pieces.filter((piece) => piece.value === LABEL.item && isLarge(piece))
   const heads = pieces.filter((piece) => piece.value === LABEL.hair && isOnHead(piece))
   const isNear = (piece: Piece, others: Piece[], reach: number) =>
     others.some((other) => gapBetween(piece, other, width) < reach * unit)
@@ -44,19 +43,14 @@ export function forbidOddPieces(
       lab,
       parts.flatMap(({ pixels }) => [...pixels]),
     )
-  const [L, a, b] = colourOf(heads)
-  const isStrand = (piece: Piece) => {
-    const [l, u, v] = colourOf([piece])
-    return Math.abs(l - L) < STRAND.light && Math.hypot(u - a, v - b) < STRAND.tint
-  }
+  const isStrand = (piece: Piece) =>
+    isNear(piece, heads, STRAND.gap) && isLike(colourOf([piece]), colourOf(heads), STRAND)
   let hasHood = false
   for (const piece of pieces) {
     const { value: label, pixels } = piece
     const isOdd =
-      (label === LABEL.item && isSmall(piece) && !isNear(piece, bags, BAG_PARTS)) ||
-      (label === LABEL.hair &&
-        !isOnHead(piece) &&
-        !(isNear(piece, heads, STRAND.gap) && isStrand(piece)))
+      (label === LABEL.item && !isNear(piece, bags, BAG_PARTS)) ||
+      (label === LABEL.hair && !heads.includes(piece) && !isStrand(piece))
     if (!isOdd) continue
     if (label === LABEL.hair && pixels.length > LEAST_HOOD * unit ** 2) hasHood = true
     for (const i of pixels) costs[i * LABEL_COUNT + label] = IMPOSSIBLE

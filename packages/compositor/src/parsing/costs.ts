@@ -112,8 +112,7 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
       noPerson + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
     costs[at + LABEL.shoes] =
       noPerson + COLOUR * UNKNOWN + shoesPlace(frame, i, colours.bottom[colour]!)
-    costs[at + LABEL.item] =
-      noPerson + itemColour(colours, colour) + itemPlace(frame, i, colours.hasHood)
+    costs[at + LABEL.item] = noPerson + itemColour(colours, colour) + itemPlace(frame, i, colours)
   }
   return costs
 }
@@ -270,7 +269,8 @@ function itemColour({ top, bottom, skin, item }: Colours, colour: number): numbe
   return item ? Math.min(unknown, COLOUR * item[colour]!) : unknown
 }
 
-function itemPlace({ face, down, armDistance, armAt }: Frame, i: number, hasHood: boolean): number {
+function itemPlace(frame: Frame, i: number, { hasHood }: Colours): number {
+  const { face, down, armDistance, armAt } = frame
   if (face[i]! < HEAD.noItem || (hasHood && down[i]! < 0)) return 6
   return armAt[i]! > ARM_AT.bag ? 1 + 2 * rising(armDistance[i]!, BAG) : 3
 }

@@ -1,5 +1,5 @@
 // Pixels that most likely show a given thing, to learn its colours from.
-import { medianColour, type Lab } from '../oklab.ts'
+import { isLike, medianColour, type Lab } from '../oklab.ts'
 import { median, type Plane } from '../plane.ts'
 import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
@@ -19,19 +19,16 @@ function couldBeSkin(L: number, a: number, b: number): boolean {
   return within(L, SKIN.light) && within(chroma, SKIN.chroma) && within(hue, SKIN.hue)
 }
 
-/** How far a pixel is from the median of the given ones, in Oklab. */
-function distanceFrom(lab: Lab, pixels: number[]) {
-  const [L, a, b] = medianColour(lab, pixels)
-  return {
-    light: (i: number) => Math.abs(lab.L[i]! - L),
-    tint: (i: number) => Math.hypot(lab.a[i]! - a, lab.b[i]! - b),
-  }
+/** How far the tint of a pixel is from the median of the given ones, in Oklab. */
+function tintFrom(lab: Lab, pixels: number[]) {
+  const [, a, b] = medianColour(lab, pixels)
+  return (i: number) => Math.hypot(lab.a[i]! - a, lab.b[i]! - b)
 }
 
-/** Whether a pixel is within `light` and `tint` of that median. */
+/** Whether a pixel is within `light` and `tint` of the median of the given ones. */
 function likeThose(lab: Lab, pixels: number[], most: { light: number; tint: number }) {
-  const { light, tint } = distanceFrom(lab, pixels)
-  return (i: number) => light(i) < most.light && tint(i) < most.tint
+  const usual = medianColour(lab, pixels)
+  return (i: number) => isLike([lab.L[i]!, lab.a[i]!, lab.b[i]!], usual, most)
 }
 
 /** How far skin differs from its median in one photo, in Oklab; on the shaded side lightness differs more. */
@@ -90,12 +87,12 @@ function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
       within(frame.down[i]!, TORSO.down) && Math.abs(frame.across[i]!) < TORSO.halfWidth,
     (i: number) => frame.legDistance[i]! < THIGH.distance && within(frame.legAt[i]!, THIGH.at),
   ]
-  const skin = distanceFrom(lab, core)
+  const fromSkin = tintFrom(lab, core)
   const clothes = places
     .map((isThere) => pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && isThere(i)))
-    .filter((pixels) => pixels.length >= LEAST_BASE && median(pixels.map(skin.tint)) > SAME_TINT)
-    .map((pixels) => distanceFrom(lab, pixels))
-  return (i: number) => clothes.every((cloth) => skin.tint(i) < cloth.tint(i) + NEARER)
+    .filter((pixels) => pixels.length >= LEAST_BASE && median(pixels.map(fromSkin)) > SAME_TINT)
+    .map((pixels) => tintFrom(lab, pixels))
+  return (i: number) => clothes.every((fromCloth) => fromSkin(i) < fromCloth(i) + NEARER)
 }
 
 const isNeck = (frame: Frame, i: number) =>

@@ -37,7 +37,7 @@ const SKIN_BESIDE = 0.45
 const STRIP = { height: 0.07, more: 2 }
 /** The share of the waist's width at its ends whose hem can be that of sleeves. */
 const HEM_ENDS = 0.15
-/** A bottom that begins above this height of the trunk is none there: its colours are those of the top. */
+/** A bottom that begins above this height of the trunk is none there: its colours are those of the top. New trousers begin below it. */
 const HIGHEST_WAIST = 0.6
 /** How far beyond the arm the sleeves of a dress reach. */
 const LOOSE_SLEEVE = 0.07
