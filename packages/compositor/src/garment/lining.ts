@@ -38,7 +38,7 @@ const BESIDE_OPENING = 1
 function isCollar({ centre, radii }: Rim, cut: Mask): boolean {
   const depth = radii.at(-1)!
   if (areaOfRow(cut, Math.round(centre.y + depth / 2)) > depth * BESIDE_OPENING) return false
-  const shape = shapeOfGarment(cut)
+  const shape = shapeOfGarment(cut, false)
   return shape !== null && 'shoulders' in shape && shape.shoulders === 'sleeves'
 }
 

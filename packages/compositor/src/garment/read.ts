@@ -16,6 +16,7 @@ import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
+import { kindOf } from './kind.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
@@ -25,7 +26,7 @@ import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
-import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
+import { hasParts, shapeOfGarment, type Shape } from './shape.ts'
 import type { UpperShape } from './upper.ts'
 
 /**
@@ -102,7 +103,8 @@ export async function readFlat(
   }
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
-  if (startsWithWaist(whole)) {
+  let kind = kindOf(whole)
+  if (kind === 'lower') {
     mask = withoutTassels(whole)
   } else {
     await pause()
@@ -115,9 +117,10 @@ export async function readFlat(
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
     mask = withoutLegCut(withoutStrings(outside))
+    kind = kindOf(mask)
   }
   await pause()
-  const seen = shapeOfGarment(openGaps(mask))
+  const seen = kind && shapeOfGarment(openGaps(mask), kind === 'lower')
   if (!seen) return null
   if ('neckline' in seen)
     checkUpper(seen, mask, () => found.isOnPattern && differsFromAround(found.mask, small))
@@ -162,12 +165,9 @@ async function withParts(seen: Shape, mask: Mask, lab: Lab): Promise<Shape | nul
   // Folds and darts of a dress are as long and as straight as seams.
   if (hasParts(seen) || (isUpper && seen.kind === 'dress')) return null
   const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
-  const shape = apart && shapeOfGarment(apart)
+  const shape = apart && shapeOfGarment(apart, !isUpper)
   return shape && hasParts(shape) ? shape : null
 }
-
-const hasParts = (shape: Shape) =>
-  'neckline' in shape ? shape.left.sleeve && shape.right.sleeve : shape.legs
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
 const CUT_OFF = 0.2

@@ -14,10 +14,11 @@ const SIDE_POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
 /**
- * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
- * of a strap dress are short. A tunic that is not narrower at its waist, and no wider at its hem than this, may be longer.
+ * What speaks for a dress: how far it reaches below the armpits, how wide its waist is and how wide its hem, in widths of
+ * the chest. A logistic regression, fitted to 166 dresses and 584 tops, most of them photographed at home. The shoulders
+ * say nothing: those of a strap dress are short. Above 0 the odds are 3 to 2.
  */
-const DRESS = { length: 1.9, fitted: 0.95, flared: 1.4, ofTunic: 2.25 }
+const DRESS = { length: 3.1, waist: -2.9, flare: 5.3, constant: -9.5, mostFlare: 1.5 }
 /**
  * Narrower at the waist than this, in widths of the chest, and at least so long, it is one when the waist lies high: the sum
  * of where it is, in heights from above, and of `counts` times its width. Of some 150 photos, short dresses have at most
@@ -30,7 +31,7 @@ const SLEEVE_TO_HEM = 0.9
 
 /**
  * @param outline the smoothed outline, clockwise
- * @returns null when the shape is too small, has no body, or a waist instead of shoulders
+ * @returns null when the shape is too small or has no body
  */
 export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperShape | null {
   const { axis } = rows
@@ -64,9 +65,6 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   const hem = stretch(outline, sides.right.corner, sides.left.corner, 1).reverse()
   const neckline = stretch(outline, necks.left, necks.right, 1)
   const side = (name: 'left' | 'right') => sides[name].side
-  const edge = [side('left').shoulder, ...neckline, side('right').shoulder].map(({ y }) => y)
-  const isLevel = Math.max(...edge) - Math.min(...edge) < LEVEL * half
-  if (isLevel && !side('left').sleeve && !side('right').sleeve) return null
   const chestY = (side('left').armpit.y + side('right').armpit.y) / 2
   const hangsToHem = [side('left'), side('right')].every(
     ({ sleeve }) =>
@@ -89,8 +87,12 @@ function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Poi
   const hemY = meanY(hem)
   const length = (hemY - chestY) / (2 * half)
   const flare = (hem.at(-1)!.x - hem[0]!.x) / (2 * half)
-  const isTunic = waist >= DRESS.fitted && flare < DRESS.flared
-  if (length > (isTunic ? DRESS.ofTunic : DRESS.length)) return true
+  const score =
+    DRESS.length * length +
+    DRESS.waist * waist +
+    DRESS.flare * Math.min(flare, DRESS.mostFlare) +
+    DRESS.constant
+  if (score > 0) return true
   const { top } = rows.bounds
   const waistAt = (waistY - top) / (hemY - top)
   return (
@@ -99,12 +101,6 @@ function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Poi
     waistAt + HIGH_WAIST.counts * waist < HIGH_WAIST.most
   )
 }
-
-/**
- * Between shoulders without sleeves the upper edge rises and falls by so many half widths of the chest at least. Of a dozen
- * product photos the least is 0.22; the waist of trousers with cloth-like shadow between their legs has 0.11.
- */
-const LEVEL = 0.16
 
 /**
  * How far short sleeves that fall steeply reach, in distances of the armpit from the axis, on each side that shows no other
