@@ -147,7 +147,7 @@ const WEIGHTS = {
   constant: -0.3,
 }
 
-/** How much a silhouette speaks for a waist. */
+/** How much a silhouette speaks for a waist, by the sum of the weighted measures. */
 function waistScore(mask: Mask, rows: BodyRows, crotch: Point | null): number {
   const { bounds, farLeft, farRight } = rows
   const [width, height] = [bounds.right - bounds.left, bounds.bottom - bounds.top]
