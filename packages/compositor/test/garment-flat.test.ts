@@ -619,6 +619,22 @@ describe('readFlat', () => {
     })
   })
 
+  it('reads a creased top whose sleeves are not equally high, before a ground of another colour', async () => {
+    const picture = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      const crease = 3 * Math.sin((x + y) / 4.5)
+      const isBody = off < 60 + (y > 170 ? crease : 0) && y > 80 && y < 330
+      const level = y - (off - 60) * (x < 150 ? 0 : 1)
+      const isSleeve =
+        off >= 60 &&
+        off < 110 + crease &&
+        level > 80 + (off - 60) * 0.9 &&
+        level < 140 + crease + (off - 60) * 0.5
+      return isBody || isSleeve ? [40, 60, 120] : GROUND
+    })
+    expect(await readFlat(picture)).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+  })
+
   it('reads a dress with one shoulder, which is cut out as a whole', async () => {
     const outline = polygon(pointsOf('100 60, 130 60, 190 150, 210 350, 70 350, 105 150'))
     const dress = draw(300, 400, (x, y) => (outline(x, y) < 0 ? [40, 60, 120] : GROUND))

@@ -123,7 +123,9 @@ export async function readFlat(
   const seen = kind && shapeOfGarment(openGaps(mask), kind === 'lower')
   if (!seen) return null
   if ('neckline' in seen)
-    checkUpper(seen, mask, () => found.isOnPattern && differsFromAround(found.mask, small))
+    checkUpper(seen, mask, found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain, () =>
+      differsFromAround(found.mask, small),
+    )
   await pause()
   const shape = (await withParts(seen, mask, lab)) ?? seen
   await pause()
@@ -134,9 +136,10 @@ export async function readFlat(
 /**
  * Most tops and dresses that lie flat are symmetrical: of some 120 product photos nearly all that were cut out as a whole
  * have 0.939 and more, those that were not, or are no tops, at most 0.928. A draped dress has 0.864; its outline has a
- * raggedness of 0.5, those that lost a part 0.8 and more. On a floor of other colours, clothes may lie aslant.
+ * raggedness of 0.5, those that lost a part 0.8 and more. Before a ground of other colours, on floors also aslant, clothes may
+ * have less.
  */
-const SYMMETRY = { usual: 0.93, aslant: 0.87 }
+const SYMMETRY = { usual: 0.93, plain: 0.9, aslant: 0.87 }
 const RAGGED = 0.6
 /** From the collar to the hem, the width of a folded shirt varies by 0.4 %; that of some 110 other tops by 8 % and more. */
 const FOLDED = 0.03
@@ -144,8 +147,16 @@ const FOLDED = 0.03
 const LOST =
   'Parts of the garment cannot be told from the background. One of another colour is needed.'
 
-/** @throws CompositionError when a top or dress is folded, or a part of it was lost in the ground */
-function checkUpper({ shoulders }: UpperShape, mask: Mask, mayBeAslant: () => boolean): void {
+/**
+ * @param least the symmetry that is enough on a ground of other colours
+ * @throws CompositionError when a top or dress is folded, or a part of it was lost in the ground
+ */
+function checkUpper(
+  { shoulders }: UpperShape,
+  mask: Mask,
+  least: number,
+  differs: () => boolean,
+): void {
   const rows = bodyRowsOf(mask)
   if (!rows) return
   const refuse = (problem: string) => {
@@ -156,7 +167,7 @@ function checkUpper({ shoulders }: UpperShape, mask: Mask, mayBeAslant: () => bo
   }
   const symmetry = symmetryOf(mask, rows)
   if (symmetry >= SYMMETRY.usual || raggednessOf(mask) <= RAGGED) return
-  if (symmetry < SYMMETRY.aslant || !mayBeAslant()) refuse(LOST)
+  if (symmetry < least || !differs()) refuse(LOST)
 }
 
 /** The shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams. */
