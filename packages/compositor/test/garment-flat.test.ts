@@ -775,22 +775,12 @@ describe('readFlat', () => {
   })
 
   it.each([
-    ['skirt', 'an A-line skirt', '150 88, 120 86, 96 80, 60 300, 150 304'],
-    ['skirt', 'a pencil skirt', '150 90, 110 86, 84 80, 62 250, 66 300, 150 304'],
-    ['skirt', 'a wide skirt', '150 92, 130 90, 112 84, 60 200, 30 300, 90 318, 150 322'],
-    ['skirt', 'short shorts', '150 92, 120 90, 96 84, 70 150, 62 200, 120 226, 134 252, 150 252'],
-    [
-      'dress',
-      'a dress without sleeves',
-      '150 110, 130 104, 124 80, 108 82, 104 110, 94 132, 98 180, 66 300, 150 304',
-    ],
-    [
-      'dress',
-      'a straight dress',
-      '150 92, 134 88, 128 80, 104 90, 86 130, 100 136, 102 200, 88 340, 150 342',
-    ],
-  ])('reads as %s: %s with an upper edge that dips', async (kind, _, outline) => {
-    expect(await readFlat(cutOut([outline]))).toMatchObject({ kind })
+    ['an A-line skirt', '150 88, 120 86, 96 80, 60 300, 150 304'],
+    ['a pencil skirt', '150 90, 110 86, 84 80, 62 250, 66 300, 150 304'],
+    ['a wide skirt', '150 92, 130 90, 112 84, 60 200, 30 300, 90 318, 150 322'],
+    ['short shorts', '150 92, 120 90, 96 84, 70 150, 62 200, 120 226, 134 252, 150 252'],
+  ])('reads as skirt: %s with an upper edge that dips', async (_, outline) => {
+    expect(await readFlat(cutOut([outline]))).toMatchObject({ kind: 'skirt' })
   })
 
   it('finds the waist of a skirt although loops for a belt rise above it, and no legs in its waves', async () => {

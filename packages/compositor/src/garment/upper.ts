@@ -14,11 +14,10 @@ const SIDE_POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
 /**
- * What speaks for a dress: how far it reaches below the armpits, how wide its waist is and how wide its hem, in widths of
- * the chest. A logistic regression, fitted to 166 dresses and 584 tops, most of them photographed at home. The shoulders
- * say nothing: those of a strap dress are short. Above 0 the odds are 3 to 2.
+ * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
+ * of a strap dress are short. A tunic that is not narrower at its waist, and no wider at its hem than this, may be longer.
  */
-const DRESS = { length: 3.1, waist: -2.9, flare: 5.3, constant: -9.5, mostFlare: 1.5 }
+const DRESS = { length: 1.9, fitted: 0.95, flared: 1.4, ofTunic: 2.25 }
 /**
  * Narrower at the waist than this, in widths of the chest, and at least so long, it is one when the waist lies high: the sum
  * of where it is, in heights from above, and of `counts` times its width. Of some 150 photos, short dresses have at most
@@ -87,12 +86,8 @@ function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Poi
   const hemY = meanY(hem)
   const length = (hemY - chestY) / (2 * half)
   const flare = (hem.at(-1)!.x - hem[0]!.x) / (2 * half)
-  const score =
-    DRESS.length * length +
-    DRESS.waist * waist +
-    DRESS.flare * Math.min(flare, DRESS.mostFlare) +
-    DRESS.constant
-  if (score > 0) return true
+  const isTunic = waist >= DRESS.fitted && flare < DRESS.flared
+  if (length > (isTunic ? DRESS.ofTunic : DRESS.length)) return true
   const { top } = rows.bounds
   const waistAt = (waistY - top) / (hemY - top)
   return (
