@@ -1,5 +1,5 @@
-// The scenarios of payments, once for each of their calls and each distinct fault of that call.
+// The scenarios of payments, once for each of their calls and each fault of its effect.
 import { PAYMENT_SCENARIOS } from './payment-scenarios.ts'
-import { distinctFaultsAt, testFaults } from './test-faults.ts'
+import { faultsOfEffectsAt, testFaults } from './test-faults.ts'
 
-await testFaults(PAYMENT_SCENARIOS, distinctFaultsAt)
+await testFaults(PAYMENT_SCENARIOS, faultsOfEffectsAt)

@@ -227,9 +227,10 @@ export const SCENARIOS: Scenario[] = [
     name: 'delay a delivery to a busy endpoint',
     async prepare(harness) {
       await timedOutDelivery(harness)
+      // For two delays: each more would repeat the same calls.
       await jobsDb(harness.shop.orgId)
         .prepare('UPDATE failing_receivers SET busy_until = ? WHERE organisation_id = ?')
-        .bind(Date.now() + 60_000, harness.shop.orgId)
+        .bind(Date.now() + 4_000, harness.shop.orgId)
         .run()
       return completed(harness)
     },

@@ -31,21 +31,31 @@ async function runScenario(scenario: Scenario, fault?: { at: number; fault: Faul
 /** Chooses the faults to inject at a call. */
 export type FaultsAt = (call: string) => readonly Fault[]
 
+/** Calls without an effect. */
+const READ = /DB\.select$|^IMAGES\.(get|head|list)$|\.metrics$|provider\.(find|read|events)/
+
+/**
+ * Without faults that equal one of another call. A lost response of a read equals a lost request, and a crash after it one
+ * after the call before it. Without the Organisation between two calls, its eviction before the first equals that before
+ * the second.
+ */
 const faultsAt: FaultsAt = (call) => {
   // Settling a message has no result and is the last call.
   if (call.startsWith('message.')) return ['request lost']
-  return call.startsWith(OBJECT) ? ['request lost', 'response lost'] : FAULTS
+  const isRead = READ.test(call)
+  if (call.startsWith(OBJECT)) return isRead ? ['request lost'] : ['request lost', 'response lost']
+  return FAULTS.filter(
+    (fault) =>
+      (!isRead || (fault !== 'response lost' && fault !== 'killed')) &&
+      (fault !== 'evicted' || call.startsWith('Organisation.')),
+  )
 }
 
-/** Without faults that equal one of another call: a read has no effect, so its loss is a crash before. */
-export const distinctFaultsAt: FaultsAt = (call) => {
+/** Without the faults of reads, but for a second invocation before them, and for a lost answer of the provider. */
+export const faultsOfEffectsAt: FaultsAt = (call) => {
   const isObject = call.startsWith(OBJECT)
   if (call.endsWith('DB.select')) return isObject ? [] : ['overtaken']
-  if (/provider\.(find|read|events)/.test(call)) {
-    return isObject ? ['request lost'] : ['request lost', 'overtaken']
-  }
-  const faults = faultsAt(call)
-  return call.startsWith('Organisation.') ? faults : faults.filter((fault) => fault !== 'evicted')
+  return faultsAt(call).filter((fault) => fault !== 'concurrent' || !READ.test(call))
 }
 
 interface Case {
