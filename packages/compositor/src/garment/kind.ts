@@ -1,11 +1,11 @@
-// Classifies a silhouette as a garment for the lower or for the upper body.
+// Finds the kind of a garment, for the lower or for the upper body, and its landmarks.
 import { clamp, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { crotchOf } from './lower.ts'
 import { areaOfRow, type Mask } from './mask.ts'
 import { openGaps } from './seams.ts'
-import { hasParts, shapeOfGarment } from './shape.ts'
+import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 import type { UpperShape } from './upper.ts'
 
 /** The top row is at least this share as wide as the row below; rows in shares of the height. By experiment. */
@@ -57,28 +57,29 @@ const LEAST_ASPECT = 0.53
 const LOST_LEGS = { open: 0.05, aspect: 1.4 }
 
 /**
- * Whether a silhouette is that of a garment for the lower or for the upper body.
- * @returns null when it is neither, such as trousers whose legs are not separated, or a top without shoulders
+ * @returns the shape of a silhouette, by its kind; null when it cannot be a garment, as that of trousers whose legs are not
+ * separated, or of a top without shoulders
  */
-export function kindOf(whole: Mask): 'lower' | 'upper' | null {
+export function shapeOf(whole: Mask): Shape | null {
   const mask = openGaps(whole)
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   // The search for the crotch adds gaps to the rows.
   const hasCuffs = endsInCuffs(rows)
   const crotch = crotchOf(mask, rows)
-  if (!hasCuffs && startsWithWaist(mask, rows, crotch)) return 'lower'
-  const upper = shapeOfGarment(mask, false)
-  if (upper && hasParts(upper)) return 'upper'
+  if (!hasCuffs && startsWithWaist(mask, rows, crotch)) return lowerShape(mask)
+  const upper = upperShape(mask)
+  if (upper && hasParts(upper)) return upper
   const { bounds, gapLeft } = rows
   const height = bounds.bottom - bounds.top
   const aspect = height / (bounds.right - bounds.left)
   const open = openRows(gapLeft, bounds.top + (height >> 1))
   const lostLegs = !crotch && aspect > LOST_LEGS.aspect && open > LOST_LEGS.open * height
-  const level = upper && 'neckline' in upper && isLevel(upper)
+  const level = upper && isLevel(upper)
   const least = level ? LEVEL.score : 0
-  if (!lostLegs && aspect > LEAST_ASPECT && waistScore(mask, rows, crotch) > least) return 'lower'
-  return upper && !(level && (lostLegs || upper.kind === 'top')) ? 'upper' : null
+  if (!lostLegs && aspect > LEAST_ASPECT && waistScore(mask, rows, crotch) > least)
+    return lowerShape(mask)
+  return upper && level && (lostLegs || upper.kind === 'top') ? null : upper
 }
 
 /**

@@ -7,7 +7,7 @@ import { keepLarge, LEAST_PIECE, withoutHoles } from './regions.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { levelOut, radiiOfSide } from './rim-sides.ts'
 import { agreementOf, indexOfRay, rayOf, rimsOf, withoutFringe, type Rim } from './rims.ts'
-import { shapeOfGarment } from './shape.ts'
+import { upperShape } from './shape.ts'
 
 /** The mask without the lining; the mask itself when no front edge of the opening is convincing. */
 export async function withoutLining(lab: Lab, mask: Mask): Promise<Mask> {
@@ -38,8 +38,7 @@ const BESIDE_OPENING = 1
 function isCollar({ centre, radii }: Rim, cut: Mask): boolean {
   const depth = radii.at(-1)!
   if (areaOfRow(cut, Math.round(centre.y + depth / 2)) > depth * BESIDE_OPENING) return false
-  const shape = shapeOfGarment(cut, false)
-  return shape !== null && 'shoulders' in shape && shape.shoulders === 'sleeves'
+  return upperShape(cut)?.shoulders === 'sleeves'
 }
 
 /** Rays along the upper edge see no rim. Instead of them those count that end so many pixels lower. */

@@ -16,7 +16,7 @@ import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
 import { matteOf } from './matte.ts'
-import { kindOf } from './kind.ts'
+import { shapeOf } from './kind.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
@@ -26,7 +26,7 @@ import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
-import { hasParts, shapeOfGarment, type Shape } from './shape.ts'
+import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 import type { UpperShape } from './upper.ts'
 
 /**
@@ -103,9 +103,10 @@ export async function readFlat(
   }
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
-  let kind = kindOf(whole)
-  if (kind === 'lower') {
+  let seen = shapeOf(whole)
+  if (seen && 'waist' in seen) {
     mask = withoutTassels(whole)
+    seen = lowerShape(openGaps(mask))
   } else {
     await pause()
     const label = labelIn(lab, whole)
@@ -117,10 +118,9 @@ export async function readFlat(
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
     mask = withoutLegCut(withoutStrings(outside))
-    kind = kindOf(mask)
+    seen = shapeOf(mask)
   }
   await pause()
-  const seen = kind && shapeOfGarment(openGaps(mask), kind === 'lower')
   if (!seen) return null
   if ('neckline' in seen)
     checkUpper(seen, mask, found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain, () =>
@@ -176,7 +176,7 @@ async function withParts(seen: Shape, mask: Mask, lab: Lab): Promise<Shape | nul
   // Folds and darts of a dress are as long and as straight as seams.
   if (hasParts(seen) || (isUpper && seen.kind === 'dress')) return null
   const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
-  const shape = apart && shapeOfGarment(apart, !isUpper)
+  const shape = apart && (isUpper ? upperShape : lowerShape)(apart)
   return shape && hasParts(shape) ? shape : null
 }
 

@@ -1,10 +1,11 @@
-// The kind of a garment and its landmarks, from its silhouette.
+// The landmarks of a garment of a known kind, from its silhouette.
 import { traceOutline } from './outline.ts'
 import type { Mask } from './mask.ts'
 import { keepLarge } from './regions.ts'
-import { bodyRowsOf } from './body-rows.ts'
+import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, type LowerShape } from './lower.ts'
 import { upperShapeOf, type UpperShape } from './upper.ts'
+import type { Point } from '../raster.ts'
 import { smoothClosed } from '../smoothing.ts'
 
 export type Shape = UpperShape | LowerShape
@@ -15,11 +16,8 @@ const LEAST = { height: 12, width: 8, outline: 24 }
 const TALLEST = 7
 const WIDEST = 5
 
-/**
- * @param isLower whether it is that of trousers or a skirt
- * @returns null when the silhouette cannot be a garment
- */
-export function shapeOfGarment(mask: Mask, isLower: boolean): Shape | null {
+/** @returns the smoothed outline of a silhouette and its rows; null when it cannot be a garment */
+function outlineOf(mask: Mask): { outline: Point[]; rows: BodyRows } | null {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
   const { bounds } = rows
@@ -33,8 +31,19 @@ export function shapeOfGarment(mask: Mask, isLower: boolean): Shape | null {
   )
     return null
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
-  if (outline.length < LEAST.outline) return null
-  return isLower ? lowerShapeOf(outline, rows, crotchOf(mask, rows)) : upperShapeOf(outline, rows)
+  return outline.length < LEAST.outline ? null : { outline, rows }
+}
+
+/** @returns the shape as that of a top or a dress; null when the silhouette cannot be one */
+export function upperShape(mask: Mask): UpperShape | null {
+  const found = outlineOf(mask)
+  return found && upperShapeOf(found.outline, found.rows)
+}
+
+/** @returns the shape as that of trousers or a skirt; null when the silhouette cannot be one */
+export function lowerShape(mask: Mask): LowerShape | null {
+  const found = outlineOf(mask)
+  return found && lowerShapeOf(found.outline, found.rows, crotchOf(mask, found.rows))
 }
 
 /** Whether a shape has both sleeves or both legs. */
