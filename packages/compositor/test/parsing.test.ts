@@ -120,6 +120,15 @@ describe('parse', () => {
     expect(at(85, 230)).toBe(LABEL.bottom)
   })
 
+  it('finds the hem of a long shirt at the thighs', async () => {
+    const at = await labelsOf((fill) => {
+      fill(64, 68, 136, 212, [190, 20, 30])
+      for (const x of [84, 116]) fill(x - 15, 212, x + 15, HEIGHT, BLACK)
+    })
+    for (const y of [120, 180, 204]) expect(at(100, y)).toBe(LABEL.top)
+    for (const x of [84, 116]) expect(at(x, 240)).toBe(LABEL.bottom)
+  })
+
   it('reports that the waist is guessed in clothes of one colour without a line at the hips', async () => {
     const isGuessed = async (hem: number) => {
       const { picture, perception } = draw((fill) => {

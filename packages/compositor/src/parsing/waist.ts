@@ -19,11 +19,11 @@ const TO = 1.6
 const BINS = Math.round((TO - FROM) / STEP)
 /** A line is looked for from here to there. */
 const HIGHEST = 0.42
-const LOWEST = 1.3
+const LOWEST = 1.5
 /** The waist of clothes without any line. */
 const USUAL = 0.92
 /** Waists are rarer above `above` and below `below`: by the shares `high` at `HIGHEST`, `low` at `LOWEST`. */
-const RARE = { above: 0.65, high: 0.5, below: 1.1, low: 0.3 }
+const RARE = { above: 0.65, high: 0.5, below: 1.1, low: 0.5 }
 /** Below this cost a colour is bare skin. */
 export const BARE = 4.5
 /** From this probability of the mask a pixel counts as the person's. */
