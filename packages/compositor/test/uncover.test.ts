@@ -160,6 +160,16 @@ describe('uncover', () => {
     for (const x of [90, 100, 110]) expect(gap(pixel(person.photo, x, 188), BLUE)).toBeLessThan(20)
   })
 
+  it('continues trousers under a long old top, and takes no hands before its hem for a bare belly', async () => {
+    const person = drawPerson(true)
+    fill(person, [65, 70, 135, 236], LABEL.top, RED)
+    fill(person, [82, 236, 118, 244], LABEL.skin, SKIN)
+    const covered = createPlane(WIDTH, HEIGHT)
+    for (let y = 76; y < 165; y++) covered.data.fill(1, y * WIDTH + 66, y * WIDTH + 134)
+    const { becomes } = await planTop(person.parsing, covered)
+    for (const y of [185, 205, 225]) expect(becomes[y * WIDTH + 100]).toBe(BECOMES.bottom)
+  })
+
   it('shows the ground beside legs of trousers that are narrower than their hips', async () => {
     const { parsing } = drawPerson(true)
     const pose = { ...poseOf(), ...kneesAt(260) }

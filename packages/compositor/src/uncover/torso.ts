@@ -48,8 +48,11 @@ const WAIST = 0.78
 const MIDDLE = [0.25, 0.75] as const
 /** A dress: few columns with a bottom, and a top that ends this far below the hips, in heights of the trunk. */
 const DRESS = { columns: 0.4, belowHips: 0.3 }
-/** A bare belly is at least this many pixels high, in this share of the columns. */
-const BELLY = { pixels: 2, columns: 0.4 }
+/**
+ * A bare belly is at least this many pixels high, in this share of the columns, and ends above this height of the trunk:
+ * lower down it is hands before a long top.
+ */
+const BELLY = { pixels: 2, columns: 0.4, lowest: 1.1 }
 /** A waist above this height of the trunk is not the hem of a top. */
 const REAL_WAIST = 0.88
 
@@ -124,6 +127,6 @@ function readLower(torso: Torso, parsing: Parsing): void {
   if (starts.length === 0) return
   const start = median(starts)
   // A waist above the hips or under a bare belly is the real one, others are hidden by the top.
-  if (start < torso.shoulderY + REAL_WAIST * trunk || bare > BELLY.columns * columns)
-    torso.waistY = start
+  const lowest = bare > BELLY.columns * columns ? BELLY.lowest : REAL_WAIST
+  if (start < torso.shoulderY + lowest * trunk) torso.waistY = start
 }
