@@ -77,7 +77,9 @@ export function readBody({ pose, person }: Perception, parsing: Parsing): Body {
   const sight = { pose, person, parsing, frame, size, torso }
   const left = sideOf(sight, l, -1)
   const right = sideOf(sight, r, 1)
-  const [leftWidths, rightWidths] = [torsoWidths(sight, left), torsoWidths(sight, right)]
+  const seen = [widthsSeen(sight, left), widthsSeen(sight, right)]
+  const isFlared = seen.every((widths) => widths[Math.round(FLARED * torso)] === Infinity)
+  const [leftWidths, rightWidths] = seen.map((widths) => torsoWidths(sight, widths, isFlared))
   return {
     frame,
     size,
@@ -86,7 +88,7 @@ export function readBody({ pose, person }: Perception, parsing: Parsing): Body {
     right,
     ridgeAt: (sign, x) => ridgeOf(sight, sign < 0 ? left : right, x),
     edgeAt(sign, y) {
-      const widths = sign < 0 ? leftWidths : rightWidths
+      const widths = (sign < 0 ? leftWidths : rightWidths)!
       return sign * widths[clamp(Math.round(y), 0, widths.length - 1)]!
     },
   }
@@ -169,15 +171,17 @@ const EDGE = { start: 0.5, least: 0.78, most: 1.3 }
 const HIPS = { wider: 0.5, from: 0.6, over: 0.3 }
 /** What is wider than this, in torsos on one side, is no body. Of 116 people five are: coats, wide clothes, a jacket on an arm. */
 const WIDEST = 0.5
+/** Where that is the case on both sides of the thighs, at this height in torsos, a flared skirt or a coat hides the hips. */
+const FLARED = 1.4
 /** Where skin may be a hand or an arm beside the torso: half-widths, torsos, half-widths of the arm. */
 const BARE = { from: 0.75, below: 0.75, arm: 1.3 }
 /** Where a sleeve beside the torso ends the search, and the limits of the edge that it hides: half-widths. */
 const HIDDEN = { from: 0.95, least: 0.95, most: 1.1 }
 
-/** Half the torso's width in each row of the frame, on one side. */
-function torsoWidths(sight: Sight, { sign, arm }: BodySide): Float64Array {
+/** Half the torso's width in each row of the frame, on one side; Infinity where it has no edge that is the body's. */
+function widthsSeen(sight: Sight, { sign, arm }: BodySide): Float64Array {
   const { frame, size, torso } = sight
-  const widths = Float64Array.from({ length: Math.ceil(torso * EDGES.length) }, (_, y) => {
+  return Float64Array.from({ length: Math.ceil(torso * EDGES.length) }, (_, y) => {
     const usual = usualHalfWidth(y / torso) * size
     const wider = HIPS.wider * clamp((y / torso - HIPS.from) / HIPS.over, 0, 1)
     const most = Math.min((EDGE.most + wider) * usual, WIDEST * torso)
@@ -194,7 +198,15 @@ function torsoWidths(sight: Sight, { sign, arm }: BodySide): Float64Array {
         return clamp(x, HIDDEN.least * usual, HIDDEN.most * usual)
       }
     }
-    return HIDDEN.most * usual
+    return Infinity
+  })
+}
+
+/** The widths with usual ones where the body is hidden. */
+function torsoWidths({ size, torso }: Sight, seen: Float64Array, isFlared: boolean): Float64Array {
+  const widths = seen.map((width, y) => {
+    const isHidden = width === Infinity || (isFlared && y > HIPS.from * torso)
+    return isHidden ? Math.min(width, HIDDEN.most * usualHalfWidth(y / torso) * size) : width
   })
   return smoothValues(widths, Math.max(2, Math.round(torso * EDGES.smoothing)))
 }

@@ -17,11 +17,12 @@ const pose = poseAt({
   leftHip: [118, 200],
 })
 
-/** A person from the front who is, with what they wear, so wide on each side. */
-function bodyOf(half: number) {
+/** A person from the front who is, with what they wear, so wide on each side, and wider below the hips. */
+function bodyOf(half: number, flare = 0) {
   const person = createPlane(WIDTH, HEIGHT)
   for (let y = 70; y < HEIGHT; y++) {
-    person.data.fill(1, y * WIDTH + 100 - half, y * WIDTH + 100 + half)
+    const reach = half + Math.max(0, y - 200) * flare
+    person.data.fill(1, y * WIDTH + 100 - reach, y * WIDTH + 100 + reach)
   }
   const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
   return readBody({ pose, person, face: null, box: null }, parsing)
@@ -52,5 +53,9 @@ describe('edgeAt', () => {
     const hipsOf = (half: number) => bodyOf(half).edgeAt(1, 118)
     expect(Math.abs(hipsOf(54) - 54)).toBeLessThan(2)
     expect(hipsOf(70)).toBeLessThan(54)
+  })
+
+  it('takes the width of a flared skirt for no hips', () => {
+    expect(bodyOf(54, 0.5).edgeAt(1, 118)).toBeLessThan(48)
   })
 })
