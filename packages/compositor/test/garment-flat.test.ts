@@ -421,6 +421,17 @@ describe('readFlat', () => {
     expect(right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(280)
   })
 
+  it('takes no notch in a side for the end of a sleeve', async () => {
+    const shirt = cutOut(['150 60, 120 60, 96 74, 52 150, 84 176, 96 150, 96 330, 150 330'])
+    const isNotch = (x: number, y: number) => y > 226 && y < 250 && x < 346 - y
+    const garment = await readFlat(
+      draw(300, 400, (x, y) => (isNotch(x, y) ? GROUND : colourAt(shirt, x, y))),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(garment.left.sleeve!.outer.at(-1)!.y).toBeLessThan(190)
+    expect(Math.abs(garment.left.armpit.y - garment.right.armpit.y)).toBeLessThan(10)
+  })
+
   it('tells short sleeves that fall steeply from the shoulders of a sleeveless top', async () => {
     const shouldersAt = async (tip: number) => {
       const half = `150 86, 122 60, 100 64, ${tip} 82, 88 118, 86 250, 150 250`

@@ -13,7 +13,7 @@ export interface Armpit extends Point {
 
 /** @returns null when there is no body on this side */
 export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
-  const jump = jumpOf(rows, way)
+  const jump = evenJumpOf(rows, way)
   if (jump !== null) {
     return sleeved(outline, rows, { x: rows.axis + way * reachOf(rows, jump, way), y: jump }, way)
   }
@@ -52,10 +52,23 @@ const LEAP = {
   leastReach: 0.07,
   /** The body reaches at least so far from the axis. */
   body: 0.42,
+  /** So much lower than that of the other side it is a notch in the cloth. */
+  lower: 0.15,
 }
 
-/** The row, searched from the hem upwards, above which the body's edge leaps outwards. */
-function jumpOf(rows: BodyRows, way: Way): number | null {
+/** The same as `jumpOf`, without a notch far below the other side's jump, at which the body is not as wide as there. */
+function evenJumpOf(rows: BodyRows, way: Way): number | null {
+  const opposite = way < 0 ? 1 : -1
+  const [jump, other] = [jumpOf(rows, way), jumpOf(rows, opposite)]
+  if (jump === null || other === null) return jump
+  const lowest = other + (rows.bounds.bottom - rows.bounds.top) * LEAP.lower
+  const higher = jump > lowest ? jumpOf(rows, way, lowest) : null
+  const off = (y: number) => Math.abs(reachOf(rows, y, way) - reachOf(rows, other, opposite))
+  return higher !== null && off(higher) < off(jump) ? higher : jump
+}
+
+/** The row, searched from the hem upwards, above which the body's edge leaps outwards. It is no lower than `lowest`. */
+function jumpOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const step = Math.max(2, Math.round(height * LEAP.step))
@@ -72,6 +85,7 @@ function jumpOf(rows: BodyRows, way: Way): number | null {
     const leaps = growth > Math.max(step * LEAP.leastSteps, widest * LEAP.leastReach)
     // The leg of a bodysuit also widens upwards, but the sleeve beside it is still apart.
     if (besideBody(rows, y - step, way) > FRINGE) continue
+    if (y > lowest) continue
     if (leaps && upright > height * LEAP.uprightLength && here > half * LEAP.body) return y
   }
   return null
