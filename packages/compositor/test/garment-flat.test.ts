@@ -472,6 +472,19 @@ describe('readFlat', () => {
     expect(sleeveless.shoulders).not.toBe('sleeves')
   })
 
+  it('finds by their seams the sleeves of a jacket whose hood hides its shoulders', async () => {
+    const cloth = cutOut([
+      '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324',
+    ])
+    const jacket = (isSeam: (side: number, y: number) => boolean) =>
+      draw(300, 400, (x, y) =>
+        isSeam(Math.abs(x - 150), y) ? [110, 130, 190] : colourAt(cloth, x, y),
+      )
+    const seen = await readFlat(jacket((side, y) => Math.abs(side - 88) < 2 && y > 150 && y < 320))
+    expect(seen).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(await readFlat(jacket(() => false))).toBeNull()
+  })
+
   it('finds sleeves that lie against the body where their stripes are out of step with it', async () => {
     const isDark = (y: number) => y % 14 < 3
     const striped = (shift: number) =>

@@ -27,7 +27,6 @@ import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from '.
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
 import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
-import type { UpperShape } from './upper.ts'
 
 /**
  * @param perceiver finds a person who wears the garment
@@ -121,13 +120,13 @@ export async function readFlat(
     seen = shapeOf(mask)
   }
   await pause()
-  if (!seen) return null
-  if ('neckline' in seen)
-    checkUpper(seen, mask, found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain, () =>
-      differsFromAround(found.mask, small),
-    )
-  await pause()
   const shape = (await withParts(seen, mask, lab)) ?? seen
+  if (!shape) return null
+  await pause()
+  if ('neckline' in shape) {
+    const least = found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain
+    checkUpper(mask, hasShoulders(seen), least, () => differsFromAround(found.mask, small))
+  }
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return finished(shape, visible, small, picture)
@@ -147,22 +146,22 @@ const FOLDED = 0.03
 const LOST =
   'Parts of the garment cannot be told from the background. One of another colour is needed.'
 
+/** Whether a silhouette shows the shoulders of a top or a dress. */
+const hasShoulders = (seen: Shape | null) =>
+  seen !== null && 'neckline' in seen && seen.shoulders !== 'none'
+
 /**
+ * @param isSpread whether its silhouette shows shoulders
  * @param least the symmetry that is enough on a ground of other colours
  * @throws CompositionError when a top or dress is folded, or a part of it was lost in the ground
  */
-function checkUpper(
-  { shoulders }: UpperShape,
-  mask: Mask,
-  least: number,
-  differs: () => boolean,
-): void {
+function checkUpper(mask: Mask, isSpread: boolean, least: number, differs: () => boolean): void {
   const rows = bodyRowsOf(mask)
   if (!rows) return
   const refuse = (problem: string) => {
     throw new CompositionError('garment_not_found', problem)
   }
-  if (shoulders === 'none' && taperOf(rows) < FOLDED) {
+  if (!isSpread && taperOf(rows) < FOLDED) {
     refuse('The garment is folded. It must be spread out, with its sleeves.')
   }
   const symmetry = symmetryOf(mask, rows)
@@ -170,11 +169,14 @@ function checkUpper(
   if (symmetry < least || !differs()) refuse(LOST)
 }
 
-/** The shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams. */
-async function withParts(seen: Shape, mask: Mask, lab: Lab): Promise<Shape | null> {
-  const isUpper = 'neckline' in seen
+/**
+ * @param seen null for what may be a top whose sleeves hide its shoulders
+ * @returns the shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams
+ */
+async function withParts(seen: Shape | null, mask: Mask, lab: Lab): Promise<Shape | null> {
+  const isUpper = !seen || 'neckline' in seen
   // Folds and darts of a dress are as long and as straight as seams.
-  if (hasParts(seen) || (isUpper && seen.kind === 'dress')) return null
+  if (seen && (hasParts(seen) || seen.kind === 'dress')) return null
   const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
   const shape = apart && (isUpper ? upperShape : lowerShape)(apart)
   return shape && hasParts(shape) ? shape : null
