@@ -29,17 +29,18 @@ async function runScenario(scenario: Scenario, fault?: { at: number; fault: Faul
 }
 
 /** Chooses the faults to inject at a call. */
-export type FaultsAt = (call: string) => readonly Fault[]
+export type FaultsAt = (call: string, before?: string) => readonly Fault[]
 
 /** Calls without an effect. */
 const READ = /DB\.select$|^IMAGES\.(get|head|list)$|\.metrics$|provider\.(find|read|events)/
 
+const isOrganisation = (call: string) => call.startsWith('Organisation.') || call.startsWith(OBJECT)
+
 /**
  * Without faults that equal one of another call. A lost response of a read equals a lost request, and a crash after it one
- * after the call before it. Without the Organisation between two calls, its eviction before the first equals that before
- * the second.
+ * after the call before it. An eviction of the Organisation equals every other between the same two calls of it.
  */
-const faultsAt: FaultsAt = (call) => {
+const faultsAt: FaultsAt = (call, before = '') => {
   // Settling a message has no result and is the last call.
   if (call.startsWith('message.')) return ['request lost']
   const isRead = READ.test(call)
@@ -47,7 +48,7 @@ const faultsAt: FaultsAt = (call) => {
   return FAULTS.filter(
     (fault) =>
       (!isRead || (fault !== 'response lost' && fault !== 'killed')) &&
-      (fault !== 'evicted' || call.startsWith('Organisation.')),
+      (fault !== 'evicted' || isOrganisation(call) || isOrganisation(before)),
   )
 }
 
@@ -80,7 +81,7 @@ async function recordCalls(scenarios: readonly Scenario[], faultsOf: FaultsAt) {
   const cases = chosen(
     recorded.flatMap(({ scenario: { name }, calls }) =>
       calls.flatMap((call, at) =>
-        faultsOf(call).map((fault): Case => ({ scenario: name, at, call, fault })),
+        faultsOf(call, calls[at - 1]).map((fault): Case => ({ scenario: name, at, call, fault })),
       ),
     ),
   )

@@ -1,5 +1,4 @@
-// The scenarios of added webhook endpoints, once for each of their calls and each fault of its
-// effect.
+// The scenarios of added webhook endpoints, once for each of their calls and each fault of its effect.
 import { faultsOfEffectsAt, testFaults } from './test-faults.ts'
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts'
 
