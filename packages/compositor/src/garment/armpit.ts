@@ -13,7 +13,7 @@ export interface Armpit extends Point {
 
 /** @returns null when there is no body on this side */
 export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
-  const jump = evenJumpOf(rows, way)
+  const jump = jumpOf(rows, way)
   if (jump !== null) {
     return sleeved(outline, rows, { x: rows.axis + way * reachOf(rows, jump, way), y: jump }, way)
   }
@@ -56,19 +56,22 @@ const LEAP = {
   lower: 0.15,
 }
 
-/** The same as `jumpOf`, without a notch far below the other side's jump, at which the body is not as wide as there. */
-function evenJumpOf(rows: BodyRows, way: Way): number | null {
+/**
+ * The row, searched from the hem upwards, above which the body's edge leaps outwards: not at a notch far below the other
+ * side's leap, where the body is not as wide as there.
+ */
+function jumpOf(rows: BodyRows, way: Way): number | null {
   const opposite = way < 0 ? 1 : -1
-  const [jump, other] = [jumpOf(rows, way), jumpOf(rows, opposite)]
+  const [jump, other] = [leapOf(rows, way), leapOf(rows, opposite)]
   if (jump === null || other === null) return jump
   const lowest = other + (rows.bounds.bottom - rows.bounds.top) * LEAP.lower
-  const higher = jump > lowest ? jumpOf(rows, way, lowest) : null
+  const higher = jump > lowest ? leapOf(rows, way, lowest) : null
   const off = (y: number) => Math.abs(reachOf(rows, y, way) - reachOf(rows, other, opposite))
   return higher !== null && off(higher) < off(jump) ? higher : jump
 }
 
-/** The row, searched from the hem upwards, above which the body's edge leaps outwards. It is no lower than `lowest`. */
-function jumpOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
+/** The lowest leap of one side that is no lower than `lowest`. */
+function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const step = Math.max(2, Math.round(height * LEAP.step))
@@ -85,8 +88,8 @@ function jumpOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
     const leaps = growth > Math.max(step * LEAP.leastSteps, widest * LEAP.leastReach)
     // The leg of a bodysuit also widens upwards, but the sleeve beside it is still apart.
     if (besideBody(rows, y - step, way) > FRINGE) continue
-    if (y > lowest) continue
-    if (leaps && upright > height * LEAP.uprightLength && here > half * LEAP.body) return y
+    const isUpright = upright > height * LEAP.uprightLength
+    if (y <= lowest && leaps && isUpright && here > half * LEAP.body) return y
   }
   return null
 }
