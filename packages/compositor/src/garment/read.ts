@@ -105,7 +105,7 @@ export async function readFlat(
   let seen = shapeOf(whole)
   if (seen && 'waist' in seen) {
     mask = withoutTassels(whole)
-    seen = lowerShape(openGaps(mask))
+    if (mask !== whole) seen = lowerShape(openGaps(mask))
   } else {
     await pause()
     const label = labelIn(lab, whole)
@@ -117,7 +117,7 @@ export async function readFlat(
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
     mask = withoutLegCut(withoutStrings(outside))
-    seen = shapeOf(mask)
+    if (mask !== whole) seen = shapeOf(mask)
   }
   await pause()
   const shape = (await withParts(seen, mask, lab)) ?? seen

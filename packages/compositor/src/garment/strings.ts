@@ -37,6 +37,7 @@ export function withoutStrings(mask: Mask): Mask {
     const hem = row < 0 ? undefined : runAt(mask, row, first % width)
     return hem !== undefined && hem.right - hem.left >= whole * STRING.hem
   })
+  if (strings.length === 0) return mask
   const rest = { ...mask, data: data.slice() }
   for (const { pixels } of strings) paint(rest, pixels, 0)
   return rest
