@@ -28,7 +28,7 @@ async function runScenario(scenario: Scenario, fault?: { at: number; fault: Faul
   return { calls: faultInjector.calls, starts: harness.mostStarts, problems }
 }
 
-/** Chooses the faults to inject at a call. */
+/** Chooses the faults to inject at a call, which follows the call `before`. */
 export type FaultsAt = (call: string, before?: string) => readonly Fault[]
 
 /** Calls without an effect. */
@@ -52,7 +52,7 @@ const faultsAt: FaultsAt = (call, before = '') => {
   )
 }
 
-/** Without the faults of reads, but for a second invocation before them, and for a lost answer of the provider. */
+/** Without the faults of reads, except a second invocation before them, and a lost request to the provider. */
 export const faultsOfEffectsAt: FaultsAt = (call) => {
   const isObject = call.startsWith(OBJECT)
   if (call.endsWith('DB.select')) return isObject ? [] : ['overtaken']
