@@ -76,3 +76,10 @@ function nthOf(values: Float64Array, place: number, end: number): number {
 }
 
 export const median = (values: ArrayLike<number>) => percentile(values, 0.5)
+
+/** 0 for none. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]!
+  return sum / Math.max(1, values.length)
+}

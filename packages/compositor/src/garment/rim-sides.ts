@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import type { Mask } from './mask.ts'
 import type { Way } from './contour.ts'
 import { meanAround } from '../smoothing.ts'
-import { changeAt, rayOf, STEP, type Rim } from './rims.ts'
+import { agreementOf, changeAt, rayOf, STEP, type Rim } from './rims.ts'
 
 /** The contrast that counts half. */
 const USUAL = 0.03
@@ -13,20 +13,39 @@ const AWAY = 0.05
 const JUMP = 0.12
 
 /**
- * The radii of one side, moved by a few pixels to where the colour changes most in the rim's own way.
+ * The radii of the left and of the right side, each moved by a few pixels to where the colour changes most in the rim's own
+ * way, without what juts into the opening.
  * @param mask the cloth without its fringe
  * @param half half the width of the chest, in pixels
  */
-export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: Way): Float64Array {
-  const { radii, change } = rim
+export function sidesOf(
+  rim: Rim,
+  lab: Lab,
+  mask: Mask,
+  half: number,
+): [Float64Array, Float64Array] {
+  const { mean } = agreementOf(rim, lab, mask)
+  const length = Math.hypot(...mean) || 1
+  const radiiOf = (way: Way) =>
+    movedRadii(rim.radii, half, (ray, r) => {
+      const off = changeAt(lab, rayOf(mask, rim.centre, ray), r, way)
+      const along = (off[0] * mean[0] + off[1] * mean[1] + off[2] * mean[2]) / length
+      return along > 0 ? along / (along + USUAL) : 0
+    })
+  const left = radiiOf(-1)
+  const right = radiiOf(1)
+  levelOut(left, right, half)
+  return [left, right]
+}
+
+/** @param evidence for an edge at a ray and a radius, from 0 to 1 */
+function movedRadii(
+  radii: Float64Array,
+  half: number,
+  evidence: (ray: number, r: number) => number,
+): Float64Array {
   const span = Math.max(2, Math.round(half * SPAN))
   const states = 2 * span + 1
-  const length = Math.hypot(...change) || 1
-  const evidence = (ray: number, state: number) => {
-    const off = changeAt(lab, rayOf(mask, rim.centre, ray), radii[ray]! + state - span, way)
-    const along = (off[0] * change[0] + off[1] * change[1] + off[2] * change[2]) / length
-    return along > 0 ? along / (along + USUAL) : 0
-  }
   const first = radii.findIndex((r) => !Number.isNaN(r))
   let total = new Float64Array(states)
   const from = new Int8Array(radii.length * states)
@@ -38,8 +57,11 @@ export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: W
         if (gain(total, other, state) > gain(total, best, state)) best = other
       }
       from[ray * states + state] = best
-      const away = Math.abs(state - span) / span
-      next[state] = gain(total, best, state) + evidence(ray, state) - AWAY * away
+      const away = state - span
+      next[state] =
+        gain(total, best, state) +
+        evidence(ray, radii[ray]! + away) -
+        (AWAY * Math.abs(away)) / span
     }
     total = next
   }

@@ -2,7 +2,7 @@
 import type { Way } from './contour.ts'
 import type { Lab, LabColour } from '../oklab.ts'
 import { pause } from '../pause.ts'
-import { percentile } from '../plane.ts'
+import { mean, percentile } from '../plane.ts'
 import { clamp, type Point } from '../raster.ts'
 import { distanceTo, isSet, maskWhere, topOf, type Mask } from './mask.ts'
 
@@ -13,12 +13,19 @@ export interface Rim {
   radii: Float64Array
   /** The mean evidence for an edge along the curve, from 0 to 1. */
   strength: number
-  /** How alike the colour change is along the curve, from 0 to 1; prints give changes of all kinds. */
+  /** The same of the upper, the middle or the lower part, where it is least. */
+  weakest: number
+  /** How far the outline dips in the middle, in pixels. */
+  dip: number
+}
+
+/** The colour changes along a rim, from inside to outside. */
+interface Agreement {
+  /** How alike they are, from 0 to 1; prints give changes of all kinds. */
   coherence: number
   /** The share of the curve, from 0 to 1, that runs within the cloth and not along its outline. */
   coverage: number
-  /** The mean colour change from inside to outside. */
-  change: LabColour
+  mean: LabColour
 }
 
 /** Of the opening, in half widths of the chest: how far its highest points are apart, and its greatest depth. */
@@ -39,8 +46,7 @@ export const indexOfRay = (across: number, down: number) =>
 /** Marks radii at which a ray is not within the cloth on both sides. */
 const OUTSIDE = -1
 
-interface Rays {
-  centre: Point
+interface Rays extends Pick<Rim, 'centre' | 'dip'> {
   reach: number
   /** Where each ray enters the cloth on both sides; -1 where it never does. */
   entry: Float64Array
@@ -66,9 +72,7 @@ export async function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): 
       if (strongest > found[n]!.most) found[n] = { most: strongest, rims: curves }
     }
   }
-  return found
-    .flatMap(({ rims }) => distinct(rims))
-    .map((rim) => ({ ...rim, ...agreementOf(rim, lab, mask) }))
+  return found.flatMap(({ rims }) => distinct(rims))
 }
 
 /** What to look for: any change, cloth that is lighter than the lining, or another hue. */
@@ -103,12 +107,8 @@ function distinct(rims: Rim[]): Rim[] {
   return distinct
 }
 
-/** How alike the changes along the curve are, and their mean. */
-export function agreementOf(
-  rim: Rim,
-  lab: Lab,
-  mask: Mask,
-): Pick<Rim, 'coherence' | 'coverage' | 'change'> {
+/** How alike the colour changes along a rim are on both sides. */
+export function agreementOf(rim: Rim, lab: Lab, mask: Mask): Agreement {
   const sum = [0, 0, 0]
   let lengths = 0
   let count = 0
@@ -128,11 +128,11 @@ export function agreementOf(
       count++
     }
   })
-  if (count === 0) return { coherence: 0, coverage: 0, change: [0, 0, 0] }
+  if (count === 0) return { coherence: 0, coverage: 0, mean: [0, 0, 0] }
   return {
     coherence: Math.hypot(...sum) / lengths,
     coverage: count / all,
-    change: [sum[0]! / count, sum[1]! / count, sum[2]! / count],
+    mean: [sum[0]! / count, sum[1]! / count, sum[2]! / count],
   }
 }
 
@@ -156,7 +156,7 @@ function raysOf(lab: Lab, mask: Mask, axis: number, half: number): Rays | null {
       changes[ray * reach + r] = [changeAt(lab, at, r, -1), changeAt(lab, at, r, 1)]
     }
   }
-  return { centre, reach, entry, changes }
+  return { centre, reach, entry, dip: middle - peak, changes }
 }
 
 /** The evidence for an edge at each ray and radius, from 0 to 1. */
@@ -172,6 +172,12 @@ function evidenceOf({ changes }: Rays, view: View): Float32Array {
   normalise(edge)
   return edge
 }
+
+/** The points of the right side: how far they are from the centre, outwards and downwards. */
+export const pointsOf = ({ radii }: Rim): { r: number; out: number; down: number }[] =>
+  [...radii]
+    .map((r, ray) => ({ r, out: Math.cos(angleOf(ray)) * r, down: Math.sin(angleOf(ray)) * r }))
+    .filter(({ r }) => !Number.isNaN(r))
 
 type At = (r: number, way: Way) => number
 
@@ -218,8 +224,10 @@ function normalise(edge: Float32Array): void {
 /** Along the outline itself there is no evidence for or against: the gain of a ray there. By experiment. */
 const OUTLINE_GAIN = 0.12
 /** The cost of one pixel of change from ray to ray, and the greatest change as a share of the radius. */
-const BEND = 0.025
-const STEEPEST = 0.1
+const BEND = 0.06
+const STEEPEST = 0.05
+/** The first rays of the upper, the middle and the lower part. */
+const PARTS = [0, 42, 60]
 /** A shorter curve is no opening. */
 const LEAST_RAYS = 20
 
@@ -255,7 +263,7 @@ function curvesOf(rays: Rays, edge: Float32Array): Rim[] {
 
 /** The curves that end at a local maximum of the gain on the last ray. */
 function peaksOf(
-  { centre, reach, entry }: Rays,
+  { centre, reach, entry, dip }: Rays,
   edge: Float32Array,
   { total, from, first }: { total: Float64Array; from: Int16Array; first: number },
 ): Rim[] {
@@ -268,20 +276,19 @@ function peaksOf(
     const around = last.subarray(r - near, r + near + 1)
     if (around.some((value) => value > here)) continue
     const radii = new Float64Array(RAYS).fill(NaN)
-    let sum = 0
-    for (let ray = RAYS - 1, q = r; ray >= first; ray--) {
+    const gains = new Float64Array(RAYS)
+    for (let ray = RAYS - 1, q = r; ray >= first && q >= 0; ray--) {
       radii[ray] = q
-      sum += edge[ray * reach + q]!
+      gains[ray] = edge[ray * reach + q]!
       q = from[ray * reach + q]!
-      if (q < 0) break
     }
+    const parts = PARTS.map((part, n) => mean(gains.subarray(Math.max(first, part), PARTS[n + 1])))
     rims.push({
       centre,
       radii,
-      strength: sum / (RAYS - first),
-      coherence: 0,
-      coverage: 0,
-      change: [0, 0, 0],
+      strength: mean(gains.subarray(first)),
+      weakest: Math.min(...parts),
+      dip,
     })
   }
   return rims
