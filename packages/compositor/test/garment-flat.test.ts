@@ -107,6 +107,33 @@ describe('readFlat', () => {
     expect(garment.shoulders).toBe('sleeves')
   })
 
+  it('cuts dark cloth along the weak edge of its opening, and not along a print', async () => {
+    const cloth = shirt([40, 40, 44])
+    const picture = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      if (off < 40 && y > 140 && y < 200) return [200, 200, 200]
+      const grain = (Math.floor(x) * 7 + Math.floor(y) * 13) % 5
+      const tone = y > 80 && Math.hypot(off, y - 80) < 30 ? 36 : 40
+      return y > 80 && y < 330 && off < 60
+        ? [tone + grain, tone + grain, tone + grain]
+        : colourAt(cloth, x, y)
+    })
+    const garment = await readFlat(picture)
+    expect(alphaAt(garment!.picture, 150, 90)).toBe(0)
+    expect(alphaAt(garment!.picture, 150, 125)).toBe(255)
+  })
+
+  it('keeps the band along an open neck', async () => {
+    const cloth = shirt([200, 110, 40])
+    const neck = (x: number, y: number) => Math.hypot(x - 150, (y - 80) * 1.2)
+    const picture = draw(300, 400, (x, y) => {
+      if (neck(x, y) < 34) return GROUND
+      return neck(x, y) < 42 && y > 80 ? [176, 94, 32] : colourAt(cloth, x, y)
+    })
+    const garment = await readFlat(picture)
+    expect(alphaAt(garment!.picture, 150, 112)).toBe(255)
+  })
+
   it('tells cloth in the colour of a ground without noise by its texture', async () => {
     const white = shirt([225, 225, 225])
     for (let y = 80; y < 250; y++) {
@@ -483,6 +510,17 @@ describe('readFlat', () => {
     const seen = await readFlat(jacket((side, y) => Math.abs(side - 88) < 2 && y > 150 && y < 320))
     expect(seen).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
     expect(await readFlat(jacket(() => false))).toBeNull()
+  })
+
+  it('finds the sleeves of a top that widens down to them by a weak seam', async () => {
+    const cloth = cutOut([
+      '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324',
+    ])
+    const hoodie = draw(300, 400, (x, y) => {
+      const isSeam = Math.abs(Math.abs(x - 150) - 88) < 2 && y > 150 && y < 320 && y % 20 < 10
+      return isSeam ? [110, 130, 190] : colourAt(cloth, x, y)
+    })
+    expect(await readFlat(hoodie)).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
   })
 
   it('finds sleeves that lie against the body where their stripes are out of step with it', async () => {
