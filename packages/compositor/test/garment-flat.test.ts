@@ -499,6 +499,27 @@ describe('readFlat', () => {
     expect(sleeveless.shoulders).not.toBe('sleeves')
   })
 
+  it('finds the sleeves of a jacket whose front opens below the armpits, and refuses to guess one of them', async () => {
+    const jacket = (isGround: (x: number, y: number) => boolean) =>
+      draw(300, 400, (x, y) => {
+        const side = Math.abs(x - 150)
+        const edge = 80 + (y - 80) * 0.12
+        const hem = x < 85 ? 324 : 300
+        if (y < 80 + Math.max(0, side - 40) * 0.5 || y > hem || side > edge) return GROUND
+        if (isGround(x, y)) return GROUND
+        if (side < (210 - y) * 0.28) return [190, 90, 60]
+        return Math.abs(side - 64) < 2 && y > 130 ? [20, 30, 60] : [70, 100, 170]
+      })
+    const open = await readFlat(jacket(() => false))
+    expect(open).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(open!.picture, 150, 120)).toBe(0)
+    const torn = jacket((x, y) => x > 182 && x < 216 && y > 100 && y < 165)
+    await expect(readFlat(torn)).rejects.toMatchObject({
+      code: 'garment_not_found',
+      message: expect.stringContaining('One of the sleeves'),
+    })
+  })
+
   it('finds by their seams the sleeves of a jacket whose hood hides its shoulders', async () => {
     const cloth = cutOut([
       '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324',

@@ -81,7 +81,9 @@ function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   let widest = 0
   for (let y = bounds.bottom - 1; y > highest; y--) {
     const here = reachOf(rows, y, way)
-    const growth = reachOf(rows, y - step, way) - here
+    const above = reachOf(rows, y - step, way)
+    // Above the end of a deep neck opening all cloth is the body's.
+    const growth = (Number.isNaN(above) ? farReachOf(rows, y - step, way) : above) - here
     if (Number.isNaN(growth)) continue
     widest = Math.max(widest, here)
     if (Math.abs(growth) < step * LEAP.upright) upright++
@@ -93,6 +95,9 @@ function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   }
   return null
 }
+
+const farReachOf = ({ axis, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
+  way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
 
 /** How far a row has cloth beside the body on one side; NaN where there is no body. */
 const besideBody = ({ left, right, farLeft, farRight }: BodyRows, y: number, way: Way): number =>

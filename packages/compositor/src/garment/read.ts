@@ -80,7 +80,7 @@ function opaque(picture: Raster): Raster {
 
 /**
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
- * @throws CompositionError when the ground is too busy or the garment is cut off
+ * @throws CompositionError when the ground is too busy, or the garment is cut off, folded or hides a sleeve
  */
 export async function readFlat(
   picture: Raster,
@@ -172,14 +172,21 @@ function checkUpper(mask: Mask, isSpread: boolean, least: number, differs: () =>
 /**
  * @param seen null for what may be a top whose sleeves hide its shoulders
  * @returns the shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams
+ * @throws CompositionError when seams show one sleeve only
  */
 async function withParts(seen: Shape | null, mask: Mask, lab: Lab): Promise<Shape | null> {
   const isUpper = !seen || 'neckline' in seen
-  // Folds and darts of a dress are as long and as straight as seams.
   if (seen && (hasParts(seen) || seen.kind === 'dress')) return null
   const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
   const shape = apart && (isUpper ? upperShape : lowerShape)(apart)
-  return shape && hasParts(shape) ? shape : null
+  if (shape && 'neckline' in shape && !shape.left.sleeve !== !shape.right.sleeve) {
+    throw new CompositionError(
+      'garment_not_found',
+      'One of the sleeves cannot be told from the body of the garment. Both must be spread out.',
+    )
+  }
+  // Folds and darts of a dress are as long and as straight as seams.
+  return shape && hasParts(shape) && shape.kind !== 'dress' ? shape : null
 }
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
