@@ -8,8 +8,11 @@ import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
 
-/** The least `bodyConfidence` of a person, and for a top of one whose face is seen: garments alone have none. */
-const A_BODY = { usual: 0.56, withFace: 0.47 }
+/**
+ * The least `bodyConfidence` of a person, and of one whose face is seen, which garments alone have not: for a top, and for a
+ * dress or a skirt where all joints down to the knees are seen. Legs that cross fit no trousers.
+ */
+const A_BODY = { usual: 0.56, top: 0.47, whole: 0.53 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3
 /** The cosine of the torso's tilt. */
@@ -29,8 +32,10 @@ export function unfit(
   end = Infinity,
 ): string | null {
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
-  const least = face && kind === 'top' ? A_BODY.withFace : A_BODY.usual
-  if (bodyConfidence(pose, end * person.height) < least)
+  const isWhole =
+    kind !== 'trousers' && [...BODY, ...KNEES].every((name) => isConfident(pose[name]))
+  const least = kind === 'top' ? A_BODY.top : isWhole ? A_BODY.whole : A_BODY.usual
+  if (bodyConfidence(pose, end * person.height) < (face ? least : A_BODY.usual))
     return 'No person is visible, or too little of their body.'
   if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
   if (!isSeen(leftHip) && !isSeen(rightHip)) return 'The hips are not visible.'
@@ -54,6 +59,8 @@ const BODY = ['Shoulder', 'Elbow', 'Wrist', 'Hip'].flatMap((joint) => [
   `left${joint}`,
   `right${joint}`,
 ]) as JointName[]
+
+const KNEES = ['leftKnee', 'rightKnee'] as const
 
 /**
  * The mean confidence in shoulders, elbows, wrists and hips from 0 to 1. It was at least 0.69 for 28 of 28

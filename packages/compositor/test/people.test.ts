@@ -48,6 +48,17 @@ describe('unfit', () => {
     expect(unfit(seenWith(210, 200, 218), 'trousers')).toMatch(/seated/)
   })
 
+  it('asks for a little less of the body for a dress or a skirt where all of it is seen', () => {
+    const seen = { ...seenWith(260, 250), face: { x: 85, y: 20, width: 30, height: 40 } }
+    const { pose } = seen
+    for (const joint of Object.values(pose)) joint.score = 0.54
+    for (const kind of ['dress', 'skirt'] as const) expect(unfit(seen, kind)).toBeNull()
+    expect(unfit(seen, 'trousers')).toMatch(/No person/)
+    expect(unfit({ ...seen, face: null }, 'skirt')).toMatch(/No person/)
+    pose.leftKnee.score = 0.2
+    expect(unfit(seen, 'skirt')).toMatch(/No person/)
+  })
+
   it('asks for less of the body for a top where a face is seen', () => {
     const seen = seenWith(260, 250)
     for (const name of ['leftWrist', 'rightWrist', 'leftElbow', 'rightElbow'] as const) {
