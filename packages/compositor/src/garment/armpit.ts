@@ -2,7 +2,14 @@
 import { distance } from '../lines.ts'
 import { median } from '../plane.ts'
 import type { Point } from '../raster.ts'
-import { chestHalf, reachOf, widthBesideGap, type BodyRows } from './body-rows.ts'
+import {
+  chestHalf,
+  extentOf,
+  farReachOf,
+  reachOf,
+  widthBesideGap,
+  type BodyRows,
+} from './body-rows.ts'
 import { bestIndex, turnOn, type Way } from './contour.ts'
 
 export interface Armpit extends Point {
@@ -96,9 +103,6 @@ function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   return null
 }
 
-const farReachOf = ({ axis, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
-  way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
-
 /** How far a row has cloth beside the body on one side; NaN where there is no body. */
 const besideBody = ({ left, right, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
   way < 0 ? left[y]! - farLeft[y]! : farRight[y]! - right[y]!
@@ -141,7 +145,7 @@ function hangingOf(rows: BodyRows, way: Way): Point | null {
     median(edges.subarray(hem, bounds.bottom).filter((x) => !Number.isNaN(x)))
   const left = axis - gaps(gapLeft)
   const right = gaps(gapRight) - axis
-  const full = (rows.farRight[hem]! - rows.farLeft[hem]!) / 2
+  const full = extentOf(rows, hem) / 2
   if (!(
     Math.min(left, right) > full * HANGING.inner && Math.max(left, right) < full * HANGING.outer
   )) {
@@ -155,10 +159,10 @@ function hangingOf(rows: BodyRows, way: Way): Point | null {
  * is that of the hidden armholes; null when there is no such gap on both sides.
  */
 function besideHem(rows: BodyRows, way: Way): (Point & { half: number }) | null {
-  const { bounds, left, right, farLeft, farRight } = rows
+  const { bounds, left, right } = rows
   const [width, height] = [bounds.right - bounds.left, bounds.bottom - bounds.top]
   const top = bounds.top + Math.round(height * AT_HEM.shoulders.at)
-  const shoulders = farRight[top]! - farLeft[top]!
+  const shoulders = extentOf(rows, top)
   if (!(shoulders < width * AT_HEM.shoulders.width) || height > width * AT_HEM.longest) return null
   const isCuff = (y: number, side: Way) => besideBody(rows, y, side) > width * AT_HEM.cuff
   for (let y = bounds.bottom - 1; y > bounds.bottom - height * AT_HEM.above; y--) {

@@ -71,6 +71,14 @@ function bodyOf(runs: readonly Run[], axis: number, gap: number): Run | null {
 export const reachOf = (rows: BodyRows, y: number, way: Way): number =>
   way < 0 ? rows.axis - (rows.left[y] ?? NaN) : (rows.right[y] ?? NaN) - rows.axis
 
+/** How wide a row is from its outermost cloth on the left to that on the right; NaN where there is none. */
+export const extentOf = ({ farLeft, farRight }: BodyRows, y: number): number =>
+  farRight[y]! - farLeft[y]!
+
+/** How far the outermost cloth of a row is from the axis on one side; NaN where there is none. */
+export const farReachOf = ({ axis, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
+  way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
+
 /** How wide the cloth of a row is on one side of the gap at the axis; Infinity where there is no gap. */
 export function widthBesideGap(
   { farLeft, farRight, gapLeft, gapRight }: BodyRows,

@@ -1,7 +1,7 @@
 // Finds the kind of a garment, for the lower or for the upper body, and its landmarks.
 import { clamp, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
-import { bodyRowsOf, type BodyRows } from './body-rows.ts'
+import { bodyRowsOf, extentOf, type BodyRows } from './body-rows.ts'
 import { crotchOf } from './lower.ts'
 import { areaOfRow, type Mask } from './mask.ts'
 import { openGaps } from './seams.ts'
@@ -40,12 +40,13 @@ const openRows = (gapLeft: Float64Array, from: number): number =>
 const CUFFS = { from: 0.7, curve: 0.04, gap: 0.4 }
 
 /** Whether sleeves that lie along the body end below its hem, as those of a hooded top whose hood lies flat. */
-function endsInCuffs({ bounds, gapLeft, gapRight, farLeft, farRight }: BodyRows): boolean {
+function endsInCuffs(rows: BodyRows): boolean {
+  const { bounds, gapLeft, gapRight } = rows
   const height = bounds.bottom - bounds.top
   const first = gapLeft.findIndex((x) => !Number.isNaN(x))
   const y = first + Math.round(height * CUFFS.curve)
   const gap = gapRight[y]! - gapLeft[y]!
-  return first > bounds.top + height * CUFFS.from && gap > CUFFS.gap * (farRight[y]! - farLeft[y]!)
+  return first > bounds.top + height * CUFFS.from && gap > CUFFS.gap * extentOf(rows, y)
 }
 
 /** Of some 340 trousers, shorts and skirts none is less tall, in widths. */
@@ -97,11 +98,11 @@ function isLevel({ left, right, neckline }: UpperShape): boolean {
 
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 function startsWithWaist(mask: Mask, rows: BodyRows, crotch: Point | null): boolean {
-  const { bounds, farLeft, farRight } = rows
+  const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const rowAt = (share: number) => Math.round(bounds.top + share * height)
   const covered = (share: number) => areaOfRow(mask, rowAt(share))
-  const extent = (share: number) => farRight[rowAt(share)]! - farLeft[rowAt(share)]!
+  const extent = (share: number) => extentOf(rows, rowAt(share))
   if (hasSleeves(rows)) {
     if (!crotch) return false
   } else if (crotch && hasLegs(rows, crotch)) return true
@@ -154,10 +155,10 @@ const WEIGHTS = {
 
 /** How much a silhouette speaks for a waist, by the sum of the weighted measures. */
 function waistScore(mask: Mask, rows: BodyRows, crotch: Point | null): number {
-  const { bounds, farLeft, farRight } = rows
+  const { bounds } = rows
   const [width, height] = [bounds.right - bounds.left, bounds.bottom - bounds.top]
   const extents = Array.from({ length: height }, (_, row) => {
-    const extent = farRight[bounds.top + row]! - farLeft[bounds.top + row]!
+    const extent = extentOf(rows, bounds.top + row)
     return Number.isNaN(extent) ? 0 : extent / width
   })
   const extentAt = (y: number) => extents[clamp(Math.round(y), 0, height - 1)]!

@@ -6,7 +6,7 @@ import { areaOfRow, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, withoutHoles } from './regions.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { scoreOf } from './rim-score.ts'
-import { sidesOf } from './rim-sides.ts'
+import { sidesOf, type Sides } from './rim-sides.ts'
 import { agreementOf, indexOfRay, rimsOf, withoutFringe, type Rim } from './rims.ts'
 import { upperShape } from './shape.ts'
 
@@ -44,7 +44,7 @@ function isCollar({ centre, radii }: Rim, mask: Mask, cut: Mask): boolean {
 /** Rays along the upper edge see no rim. Instead of them those count that end so many pixels lower. */
 const LEVEL = 2
 
-function cutAbove(centre: Point, [left, right]: [Float64Array, Float64Array], mask: Mask): Mask {
+function cutAbove(centre: Point, [left, right]: Sides, mask: Mask): Mask {
   const first = left.findIndex((r) => !Number.isNaN(r))
   return maskWhere(mask, (i) => {
     if (mask.data[i] === 0) return false

@@ -32,7 +32,7 @@ const USUAL_HEIGHT = 0.36
  */
 export function scoreOf(rim: Rim, lab: Lab, mask: Mask, half: number): number {
   const { height, taper } = liningAbove(rim, mask, half)
-  const { slenderness, bluntness, roughness } = shapeOf(rim)
+  const { slenderness, bluntness, roughness } = formOf(rim)
   return (
     BIAS +
     WEIGHT.strength * rim.strength +
@@ -80,7 +80,7 @@ const LOW = 0.8
  * Logarithms of the depth in half widths of the curve, and of how much the radius changes from ray to ray: prints and folds make
  * jagged curves. And the width low down, as a share of the greatest.
  */
-function shapeOf(rim: Rim) {
+function formOf(rim: Rim) {
   const points = pointsOf(rim)
   const depth = points.at(-1)!.down
   const widest = Math.max(...points.map(({ out }) => out))

@@ -12,18 +12,16 @@ const SPAN = 0.07
 const AWAY = 0.05
 const JUMP = 0.12
 
+/** The radii of the left and of the right side, as those of a rim. */
+export type Sides = readonly [Float64Array, Float64Array]
+
 /**
- * The radii of the left and of the right side, each moved by a few pixels to where the colour changes most in the rim's own
+ * The radii of both sides, each moved by a few pixels to where the colour changes most in the rim's own
  * way, without what juts into the opening.
  * @param mask the cloth without its fringe
  * @param half half the width of the chest, in pixels
  */
-export function sidesOf(
-  rim: Rim,
-  lab: Lab,
-  mask: Mask,
-  half: number,
-): [Float64Array, Float64Array] {
+export function sidesOf(rim: Rim, lab: Lab, mask: Mask, half: number): Sides {
   const { mean } = agreementOf(rim, lab, mask)
   const length = Math.hypot(...mean) || 1
   const radiiOf = (way: Way) =>

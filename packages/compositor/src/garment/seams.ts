@@ -3,7 +3,7 @@ import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { createPlane, mean, median, percentile, type Plane } from '../plane.ts'
 import { lerp } from '../raster.ts'
-import { bodyRowsOf, type BodyRows } from './body-rows.ts'
+import { bodyRowsOf, extentOf, farReachOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
 import { edgesOf } from './edges.ts'
 import { gapsBesideSleeves } from './holes.ts'
@@ -60,7 +60,7 @@ interface Seam extends Line {
 export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
-  const { bounds, axis, farLeft, farRight } = rows
+  const { bounds, axis } = rows
   const least = (bounds.right - bounds.left) * SLEEVE.width
   const changes = changesOf(mask, lab)
   const seams: Seam[] = []
@@ -68,16 +68,14 @@ export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
     await pause()
     const isPossible = (x: number, y: number) => {
       const off = way * (x - axis)
-      const far = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
+      const far = farReachOf(rows, y, way)
       return off > far * SLEEVE.inner && off < Math.min(far * SLEEVE.outer, far - least)
     }
     seams.push(seamOf(changes, rows, SLEEVE, isPossible))
   }
-  const widthAt = (share: number) => {
-    const y = Math.round(lerp(bounds.top, bounds.bottom, share))
-    return farRight[y]! - farLeft[y]!
-  }
-  const widens = widthAt(WIDENING.to) > WIDENING.times * widthAt(WIDENING.from)
+  const extentAt = (share: number) =>
+    extentOf(rows, Math.round(lerp(bounds.top, bounds.bottom, share)))
+  const widens = extentAt(WIDENING.to) > WIDENING.times * extentAt(WIDENING.from)
   if (mean(seams.map(({ strength }) => strength)) < (widens ? WIDENING.least : LEAST)) return null
   return seams.reduce((apart, seam) => cutAlongSeam(apart, seam, armpitOf(apart, rows, seam)), mask)
 }

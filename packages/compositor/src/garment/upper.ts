@@ -1,9 +1,10 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
 import { distance, resample } from '../lines.ts'
+import { mean } from '../plane.ts'
 import { lerp, type Point } from '../raster.ts'
 import { armpitOf, neckOf, type Armpit } from './armpit.ts'
-import type { BodyRows } from './body-rows.ts'
+import { farReachOf, type BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
 import { smoothLine } from '../smoothing.ts'
@@ -235,16 +236,12 @@ function shouldersOf(
 }
 
 /** Whether a garment with sleeves hangs from a strap: the cloth stays narrow below the neck point. */
-function isStrap(
-  { axis, farLeft, farRight, gapLeft, gapRight }: BodyRows,
-  neck: Point,
-  half: number,
-  way: Way,
-): boolean {
+function isStrap(rows: BodyRows, neck: Point, half: number, way: Way): boolean {
+  const { axis, gapLeft, gapRight } = rows
   return HANGING_STRAP.depths.every((depth) => {
     const y = Math.round(neck.y + half * depth)
     const inner = way < 0 ? axis - gapLeft[y]! : gapRight[y]! - axis
-    const outer = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
+    const outer = farReachOf(rows, y, way)
     const aside = outer - way * (neck.x - axis)
     return outer - inner < half * HANGING_STRAP.width && aside < half * HANGING_STRAP.aside
   })
@@ -289,5 +286,4 @@ function waistOf(rows: BodyRows, chestY: number, half: number): number {
   return best < 0 ? Math.min(to, Math.round(chestY + half * WAIST.usual)) : from + best
 }
 
-const meanY = (points: readonly Point[]) =>
-  points.reduce((sum, point) => sum + point.y, 0) / points.length
+const meanY = (points: readonly Point[]) => mean(points.map(({ y }) => y))
