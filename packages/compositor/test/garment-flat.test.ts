@@ -94,6 +94,10 @@ describe('levelOut', () => {
   })
 })
 
+/** The left half of a jacket with a hood, whose sleeves lie against its body. */
+const HOODED =
+  '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324'
+
 describe('readFlat', () => {
   it.each<[string, Colour]>([
     ['dark', [40, 60, 120]],
@@ -521,9 +525,7 @@ describe('readFlat', () => {
   })
 
   it('finds by their seams the sleeves of a jacket whose hood hides its shoulders', async () => {
-    const cloth = cutOut([
-      '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324',
-    ])
+    const cloth = cutOut([HOODED])
     const jacket = (isSeam: (side: number, y: number) => boolean) =>
       draw(300, 400, (x, y) =>
         isSeam(Math.abs(x - 150), y) ? [110, 130, 190] : colourAt(cloth, x, y),
@@ -534,9 +536,7 @@ describe('readFlat', () => {
   })
 
   it('finds the sleeves of a top that widens down to them by a weak seam', async () => {
-    const cloth = cutOut([
-      '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324',
-    ])
+    const cloth = cutOut([HOODED])
     const hoodie = draw(300, 400, (x, y) => {
       const isSeam = Math.abs(Math.abs(x - 150) - 88) < 2 && y > 150 && y < 320 && y % 20 < 10
       return isSeam ? [110, 130, 190] : colourAt(cloth, x, y)
