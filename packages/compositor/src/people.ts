@@ -6,7 +6,7 @@ import { distance, middle } from './lines.ts'
 import { isConfident, type Joint, type Perception } from './perception.ts'
 import type { JointName, Pose } from './person-models.ts'
 import { numberPieces } from './pieces.ts'
-import type { Plane } from './plane.ts'
+import { mean, type Plane } from './plane.ts'
 
 /**
  * The least `bodyConfidence` of a person, and of one whose face is seen, which garments alone have not: for a top, and for a
@@ -22,20 +22,22 @@ const SEATED = 0.45
 /** Lower than this share of the picture a knee is a guess: below, the picture ends. */
 const LOWEST_KNEE = 0.95
 
+/** The least confidence in a body that is enough for a garment of the kind. */
+function leastFor(kind: Garment['kind'], { pose, face }: Perception): number {
+  if (!face) return A_BODY.usual
+  if (kind === 'top') return A_BODY.top
+  const isWhole = [...BODY, ...KNEES].every((name) => isConfident(pose[name]))
+  return isWhole && kind !== 'trousers' ? A_BODY.whole : A_BODY.usual
+}
+
 /**
  * @param end where the photo ends, as a share of the height; what is below is a copy of its last row
  * @returns a sentence that says why the person cannot wear a garment of the kind; null when they can
  */
-export function unfit(
-  { pose, person, face }: Perception,
-  kind: Garment['kind'],
-  end = Infinity,
-): string | null {
+export function unfit(seen: Perception, kind: Garment['kind'], end = Infinity): string | null {
+  const { pose, person } = seen
   const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
-  const isWhole =
-    kind !== 'trousers' && [...BODY, ...KNEES].every((name) => isConfident(pose[name]))
-  const least = kind === 'top' ? A_BODY.top : isWhole ? A_BODY.whole : A_BODY.usual
-  if (bodyConfidence(pose, end * person.height) < (face ? least : A_BODY.usual))
+  if (bodyConfidence(pose, end * person.height) < leastFor(kind, seen))
     return 'No person is visible, or too little of their body.'
   if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
   if (!isSeen(leftHip) && !isSeen(rightHip)) return 'The hips are not visible.'
@@ -70,7 +72,7 @@ const KNEES = ['leftKnee', 'rightKnee'] as const
  */
 export function bodyConfidence(pose: Pose, end = Infinity): number {
   const joints = BODY.map((name) => pose[name]).filter(({ y }) => y <= end)
-  return joints.reduce((sum, { score }) => sum + score, 0) / Math.max(1, joints.length)
+  return mean(joints.map(({ score }) => score))
 }
 
 /** A region counts as a person when it has this share of the largest region's area. */

@@ -2,6 +2,7 @@
 import type { Body, BodySide } from '../body.ts'
 import { pointOn } from '../garment-chart.ts'
 import type { LowerGarment, Sleeve } from '../garment.ts'
+import { mean } from '../plane.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import { isSeen } from '../limb.ts'
 import type { Scene } from '../scene.ts'
@@ -64,7 +65,7 @@ interface Measures {
 function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
   const { torso } = body
   const { waist, left, right } = garment
-  const waistYOfPhoto = waist.reduce((sum, point) => sum + point.y, 0) / waist.length
+  const waistYOfPhoto = mean(waist.map(({ y }) => y))
   const width = Math.max(2, hipX(right, waistYOfPhoto) - hipX(left, waistYOfPhoto))
   return {
     garment,

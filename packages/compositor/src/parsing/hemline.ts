@@ -1,5 +1,6 @@
 // The line across the body where one piece of clothing ends above another of the same colour.
 import type { Lab } from '../oklab.ts'
+import { mean } from '../plane.ts'
 import type { Frame } from './frame.ts'
 
 /** Counted as in `Frame`. */
@@ -32,7 +33,7 @@ export function findHemline(lab: Lab, frame: Frame): { down: number; strength: n
     middle = nextMiddle
   }
   const most = best.indexOf(Math.max(...best))
-  const usual = steps.reduce((sum, step) => sum + step, 0) / steps.length
+  const usual = mean(steps)
   return {
     down: FROM + ((middle[most]! + 0.5) / ROWS) * (TO - FROM),
     strength: best[most]! / COLUMNS - usual,
