@@ -45,6 +45,11 @@ describe('withoutHiddenArm', () => {
     expect(pose.leftElbow).toEqual(perception.pose.leftElbow)
   })
 
+  it('takes a wrist that the model guesses on the clothes for a hidden one', () => {
+    const { perception, parsing } = scene({ wrist: 0.35, sleeves: false })
+    expect(withoutHiddenArm(perception, parsing).pose.rightWrist.score).toBe(0)
+  })
+
   it.each([
     ['whose hand is seen', { wrist: 0.6, sleeves: false }],
     ['in a long sleeve', { wrist: 0.2, sleeves: true }],
