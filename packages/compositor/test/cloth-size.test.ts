@@ -1,19 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { lengthOn, widthAt } from '../src/fit/cloth-size.ts'
-import { waistOf } from '../src/fit/lower.ts'
+import { fitLower, waistOf } from '../src/fit/lower.ts'
+import type { LowerGarment } from '../src/garment.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
 
 const [WIDTH, HEIGHT] = [200, 400]
 
-/** A body 120 pixels wide, with a torso of 118. */
-function body() {
+/** A body 120 pixels wide, with a torso of 118, and with legs whose knees and ankles are so far from the middle. */
+function body(legs?: number) {
   const pose = poseAt({
     rightShoulder: [62, 82],
     leftShoulder: [138, 82],
     rightHip: [82, 200],
     leftHip: [118, 200],
+    ...(legs && {
+      rightKnee: [100 - legs, 290],
+      leftKnee: [100 + legs, 290],
+      rightAnkle: [100 - legs, 380],
+      leftAnkle: [100 + legs, 380],
+    }),
   })
   const person = createPlane(WIDTH, HEIGHT)
   for (let y = 70; y < HEIGHT; y++) person.data.fill(1, y * WIDTH + 40, y * WIDTH + 160)
@@ -33,6 +40,51 @@ describe('widthAt', () => {
 
   it('returns the own width of cloth that hangs freely', () => {
     expect(widthAt(body(), 1, 199, 200)).toBe(200)
+  })
+
+  it('covers legs that stand apart with narrow cloth, and narrows again below the knees of legs that do not', () => {
+    const hemOver = (legs: number) => widthAt(body(legs), -1, 260, 30)
+    expect(hemOver(70)).toBeGreaterThan(74)
+    expect(hemOver(15)).toBeLessThan(50)
+  })
+})
+
+describe('fitLower', () => {
+  /** Trousers of which each leg is so wide at its hem. */
+  const trousers = (hem: number): LowerGarment => ({
+    kind: 'trousers',
+    picture: { width: 1, height: 1, data: new Uint8ClampedArray(4) },
+    waist: [
+      { x: 60, y: 0 },
+      { x: 140, y: 0 },
+    ],
+    left: [
+      { x: 60, y: 0 },
+      { x: 96 - hem, y: 200 },
+    ],
+    right: [
+      { x: 140, y: 0 },
+      { x: 104 + hem, y: 200 },
+    ],
+    legs: {
+      crotch: { x: 100, y: 60 },
+      leftInner: [
+        { x: 100, y: 60 },
+        { x: 96, y: 200 },
+      ],
+      rightInner: [
+        { x: 100, y: 60 },
+        { x: 104, y: 200 },
+      ],
+    },
+  })
+  /** How far the cloth that is drawn ends from the inner edge of the left leg of the trousers, at its hem. */
+  const leftOut = (hem: number) =>
+    96 - fitLower(trousers(hem), body(18), { hemY: NaN, waistY: NaN })[0]!.from.inner.at(-1)!.x
+
+  it('leaves no slit of two soft edges where wide legs meet, and the whole of legs that are apart', () => {
+    expect(leftOut(60)).toBeGreaterThan(1)
+    expect(leftOut(12)).toBe(0)
   })
 })
 

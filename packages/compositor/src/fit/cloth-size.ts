@@ -2,6 +2,7 @@
 // on the development photographs.
 import type { Body } from '../body.ts'
 import type { UpperGarment } from '../garment.ts'
+import { isSeen } from '../limb.ts'
 import { clamp, lerp } from '../raster.ts'
 import type { Scene } from '../scene.ts'
 
@@ -75,11 +76,32 @@ const HIPS = { at: 1.1, falls: 0.4, least: 0.8 }
 const LOOSE = 1.25
 const OWN_WIDTH = 0.8
 
+/** Cloth below the hips covers the legs up to this share of their half-widths, also when they stand apart. */
+const ON_LEG = 0.8
+
 /** Half the garment's width at a height: at least the body's, at most what hangs loosely. */
 export function widthAt(body: Body, sign: -1 | 1, y: number, natural: number): number {
   const hips = body.torso * HIPS.at
   const own = Math.abs(body.edgeAt(sign, Math.min(y, hips)))
   const free = clamp((y - hips) / (body.torso * HIPS.falls), 0, 1)
   const most = lerp(Math.max(own * LOOSE, natural * OWN_WIDTH), natural, free)
-  return Math.max(Math.min(natural, most), own * lerp(EASE, HIPS.least, free))
+  const least = own * lerp(EASE, HIPS.least, free)
+  return Math.max(
+    Math.min(natural, most),
+    lerp(least, Math.max(least, legsAt(body, sign, y)), free),
+  )
+}
+
+/** How far the legs reach to one side at a height in the frame. */
+function legsAt({ frame, left, right }: Body, sign: -1 | 1, y: number): number {
+  const edges = [left, right].flatMap(({ leg: { joints, radii } }) =>
+    ([0, 1] as const).map((part) => {
+      const [from, to] = [frame.toFrame(joints[part]), frame.toFrame(joints[part + 1]!)]
+      const share = (y - from.y) / (to.y - from.y)
+      if (!isSeen(joints[part + 1]!) || !(share >= 0 && share <= 1)) return 0
+      const radius = lerp(radii[part], radii[part + 1]!, share)
+      return sign * lerp(from.x, to.x, share) + ON_LEG * radius
+    }),
+  )
+  return Math.max(...edges)
 }

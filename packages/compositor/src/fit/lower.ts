@@ -108,6 +108,8 @@ const LEAST_REACH = 0.15
 const RISE = { least: 0.1, most: 0.8 }
 /** The most that trousers hang loosely, in half-widths of the leg; below the knee, in those of the knee. */
 const LOOSE = 2.4
+/** Where legs meet, and less and less below the crotch, this share of their width at the inner edge is left out. */
+const SEAM = 0.04
 /** The share of the leg over which the hips pass into it. */
 const PASSAGE = 0.3
 /** Lengths of a leg whose joints are not seen: thigh and whole in what is seen, thigh in its half-widths. */
@@ -147,7 +149,6 @@ function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySid
     }
     const down = (share - rise) / (1 - rise)
     const innerPoint = pointOn(innerPoints, down)
-    from.inner.push(innerPoint)
     const { point, across, radius } = legAt(side, start, down * reach)
     const natural = (distance(outerPoints[i]!, innerPoint) / 2) * scale
     const half = clamp(natural, radius, Math.max(radius, side.leg.radii[1]) * LOOSE)
@@ -156,6 +157,9 @@ function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySid
     const inwards = Math.min(half, Math.max(radius, sign * x))
     // The hips pass into the leg gradually.
     const isLeg = clamp(down / PASSAGE, 0, 1)
+    // Two soft edges that meet would leave a slit.
+    const seam = inwards < half ? SEAM : SEAM * (1 - isLeg)
+    from.inner.push(between(innerPoint, outerPoints[i]!, seam))
     to.outer.push(between(hipAt(y), pointBeside(point, across, half), isLeg))
     to.inner.push(between(middleAt(y), pointBeside(point, across, -inwards), Math.sqrt(isLeg)))
   }
