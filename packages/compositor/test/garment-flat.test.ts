@@ -218,6 +218,19 @@ describe('readFlat', () => {
     expect(alphaAt(trousers.picture, 105, 330)).toBe(255)
   })
 
+  it('leaves out an even shadow with a soft edge to the ground and a hard one to the cloth', async () => {
+    const cloth = shirt([200, 40, 40])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x, y)
+      if (r !== GROUND[0]) return [r, g, b]
+      const shadow = y > 160 && y < 330 && x < 90 ? 5 * ramp(x, 64, 68) : 0
+      return [r - shadow, g - shadow, b - shadow]
+    })
+    const garment = (await readFlat(picture))!
+    expect(alphaAt(garment.picture, 82, 250)).toBe(0)
+    expect(alphaAt(garment.picture, 95, 250)).toBe(255)
+  })
+
   it('leaves out a shadow of pale cloth that is wider than one move of the outline', async () => {
     const cloth = shirt([206, 190, 160])
     const picture = draw(300, 400, (x, y) => {

@@ -189,7 +189,8 @@ async function movedInwards(
   for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick.data[i] === 0) data[i] = 1
   await pause()
   for (const pixels of piecesOff(mask, bright)) {
-    if (isEven(pixels, depth, ground, edges)) paint(bright, pixels, 1)
+    if (isEven(pixels, depth, ground, edges) && !meetsLikeShadow(pixels, mask, edges))
+      paint(bright, pixels, 1)
   }
   return bright
 }
@@ -217,4 +218,38 @@ function isEven(
   if (percentile(inside, 0.9) - percentile(inside, 0.1) > EVEN.spread) return false
   const change = median(Array.from(pixels, (i) => changeAround(edges, i)))
   return median(rim) > EVEN.atRim * median(inside) && change < EVEN.change ** 2
+}
+
+/**
+ * An even shadow: the most that its edge to the ground changes over three pixels, the least that its edge to the cloth does,
+ * and the least share of its outline on the ground, as white stripes on white end like this. Of 544 product photos 22 have
+ * such shadows; the edges of pale cloth to the ground change by 0.038 at least.
+ */
+const SOFT = { ground: 0.02, cloth: 0.08, share: 1 / 3 }
+
+/** Whether a piece has a soft edge to the ground and a hard one to the cloth. */
+function meetsLikeShadow(pixels: Int32Array, mask: Mask, edges: Edges): boolean {
+  const { toGround, toCloth, share } = changesAlong(pixels, mask, edges)
+  return share > SOFT.share && toGround < SOFT.ground ** 2 && toCloth > SOFT.cloth ** 2
+}
+
+/** The usual squared changes at the edges of a piece to the ground and to other cloth, and the ground's share of its outline. */
+function changesAlong(pixels: Int32Array, { data, width }: Mask, { right, down }: Edges) {
+  const inside = new Set(pixels)
+  const ground: number[] = []
+  const cloth: number[] = []
+  for (const i of pixels) {
+    for (const [next, change] of [
+      [i - 1, right[i - 1]],
+      [i + 1, right[i]],
+      [i - width, down[i - width]],
+      [i + width, down[i]],
+    ] as const) {
+      if (change === undefined || inside.has(next)) continue
+      if (data[next] === 1) cloth.push(change)
+      else ground.push(change)
+    }
+  }
+  const share = ground.length / (ground.length + cloth.length)
+  return { toGround: median(ground), toCloth: median(cloth), share }
 }
