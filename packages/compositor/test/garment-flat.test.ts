@@ -231,6 +231,19 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 95, 250)).toBe(255)
   })
 
+  it('leaves out the shaded ground in a narrow gap between long legs', async () => {
+    const legs = cutOut(['150 40, 100 40, 96 370, 141 370, 144 150, 150 150'])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(legs, x, y)
+      const isGap = Math.abs(x - 150) < 12 && y > 140 && y < 370
+      const grey = isGap ? 206 + Math.abs(x - 150) : GROUND[0]
+      return r === GROUND[0] ? [grey, grey, grey] : [r, g, b]
+    })
+    const trousers = (await readFlat(picture))!
+    expect(trousers.kind).toBe('trousers')
+    for (const y of [220, 300]) expect(alphaAt(trousers.picture, 150, y)).toBe(0)
+  })
+
   it('leaves out a shadow of pale cloth that is wider than one move of the outline', async () => {
     const cloth = shirt([206, 190, 160])
     const picture = draw(300, 400, (x, y) => {

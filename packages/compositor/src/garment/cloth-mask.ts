@@ -13,6 +13,7 @@ import { groundAround, groundOf } from './ground.ts'
 import { paletteAround, paletteAtBorder } from './palette.ts'
 import { edgelessShareOf, raggednessOf } from './outline-quality.ts'
 import { fillPrints, fillSlots, fillStripes, gapTest, touchesBorder } from './holes.ts'
+import { withoutShadedGap } from './leg-gap.ts'
 import { withoutShadow } from './shadow.ts'
 
 /** The cost of calling a pixel of the ground's colour cloth. */
@@ -105,7 +106,7 @@ async function cutOut(
   }
   const first = fillPrints(keepLarge(fillStripes(colour), LEAST_PIECE), plain)
   await pause()
-  const bright = await withoutShadow(first, ground, edges)
+  const bright = withoutShadedGap(await withoutShadow(first, ground, edges), ground, edges)
   await pause()
   return fillSlots(fillPrints(keepLarge(fillStripes(bright), LEAST_PIECE), plain))
 }

@@ -117,7 +117,7 @@ function shadedGround(mask: Mask, ground: Backdrop): Mask | null {
 const DARKEST = 0.4
 
 /** Whether a pixel is grey and no lighter than the ground, like a shadow on it. */
-const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = DARKEST) =>
+export const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = DARKEST) =>
   darker[i]! > -0.004 && darker[i]! < darkest && chroma[i]! < 0.025
 
 /**
@@ -234,7 +234,7 @@ function meetsLikeShadow(pixels: Int32Array, mask: Mask, edges: Edges): boolean 
 }
 
 /** The usual squared changes at the edges of a piece to the ground and to other cloth, and the ground's share of its outline. */
-function changesAlong(pixels: Int32Array, { data, width }: Mask, { right, down }: Edges) {
+export function changesAlong(pixels: Int32Array, { data, width }: Mask, { right, down }: Edges) {
   const inside = new Set(pixels)
   const ground: number[] = []
   const cloth: number[] = []
