@@ -798,6 +798,17 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 150, 200)).toBe(255)
   })
 
+  it('keeps a sleeve beside the body that the lower border cuts off', async () => {
+    const seen = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      const isBody = off < 70 && y > 80 && y < 360
+      const isSleeve = y > 80 && off >= 70 && off < 76 + y * 0.12 && off > y * 0.22
+      return isBody || isSleeve ? [40, 60, 120] : GROUND
+    })
+    const garment = (await readFlat(seen))!
+    for (const x of [50, 250]) expect(alphaAt(garment.picture, x, 340)).toBe(255)
+  })
+
   it.each([
     ['the hook of a hanger', [90, 60, 40], 0],
     ['a hook of the same colour with the knob on which it hangs', [40, 60, 120], 15],
