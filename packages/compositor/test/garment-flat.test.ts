@@ -1,6 +1,7 @@
 // Product photos without a person, drawn here: what is cut out, and where the landmarks are.
 import { describe, expect, it } from 'vitest'
 import { gridGraph } from '../src/garment/edges.ts'
+import { groundOf } from '../src/garment/ground.ts'
 import { drawGarment } from '../samples/index.ts'
 import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
@@ -65,6 +66,15 @@ const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
 
 const alphaAt = (picture: Raster, x: number, y: number) =>
   picture.data[(y * picture.width + x) * 4 + 3]
+
+describe('groundOf', () => {
+  it('knows a ground by most of the border where cloth reaches into it', async () => {
+    const picture = draw(300, 400, (x, y) =>
+      Math.abs(x - 150) > 142 && y % 100 < 38 ? [100, 100, 100] : GROUND,
+    )
+    expect(await groundOf(toLab(picture))).toMatchObject({ exact: true })
+  })
+})
 
 describe('levelOut', () => {
   const around = (radiusAt: (ray: number) => number) =>

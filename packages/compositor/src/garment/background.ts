@@ -48,9 +48,9 @@ const ALMOST_ZERO = 1e-12
  * Fits a gradient (a quadratic in x and y for each channel) to the border. Ignores outliers, such as
  * places where the subject touches the edge.
  */
-export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
+export function smoothBackdrop(lab: Lab): Backdrop {
   const { width, height } = lab
-  const ring = borderOf(width, height, sides.bottom)
+  const ring = borderOf(width, height)
   const basis = ring.map((index) => terms(index % width, Math.floor(index / width), width, height))
   let weights = new Float64Array(ring.length).fill(1)
   let fits: Float64Array[] = []
@@ -99,14 +99,13 @@ const alongRow = (fit: Float64Array, v: number): [number, number, number] => [
   fit[3]!,
 ]
 
-function borderOf(width: number, height: number, bottom: boolean): number[] {
+function borderOf(width: number, height: number): number[] {
   const ring: number[] = []
   const depth = Math.max(1, Math.round(Math.min(width, height) * BORDER_DEPTH))
   const step = Math.max(1, Math.round((width + height) / SAMPLES))
   for (let d = 0; d < depth; d++) {
     for (let x = 0; x < width; x += step) {
-      ring.push(Math.min(d, height - 1) * width + x)
-      if (bottom) ring.push(Math.max(0, height - 1 - d) * width + x)
+      ring.push(Math.min(d, height - 1) * width + x, Math.max(0, height - 1 - d) * width + x)
     }
     for (let y = 0; y < height; y += step) {
       ring.push(y * width + Math.min(d, width - 1), y * width + Math.max(0, width - 1 - d))

@@ -29,12 +29,17 @@ const ROW_NOISE = 0.005
 /** Noise is measured in a ring of this share of the shorter side, as this percentile of the distances. */
 const RING = 0.02
 const BELOW_NOISE = 0.8
+/**
+ * Where this share of the ring has hardly any noise, and others this many times as much, cloth reaches into the ring: the noise
+ * is so many times what that share has, as with a normal distribution.
+ */
+const TYPICAL = { share: 0.55, noise: 0.002, leap: 4, times: 1.7 }
 
 /** The ground as a smooth gradient; where that is inexact, also as the rows' two ends continued. */
 export async function groundOf(lab: Lab): Promise<Ground> {
-  const { distance, chroma, darker, redder, yellower } = smoothBackdrop(lab, { bottom: true })
+  const { distance, chroma, darker, redder, yellower } = smoothBackdrop(lab)
   await pause()
-  const noise = noiseAt(lab, distance)
+  const noise = noiseBesideCloth(lab, distance)
   const exact = noise < EXACT
   const smooth = { distance, chroma, darker, redder, yellower, noise, exact }
   return exact ? smooth : closerToRows(smooth, lab)
@@ -126,7 +131,19 @@ function endOfRows(
 }
 
 function noiseAt(lab: Lab, distance: Float32Array): number {
+  return percentile(ring(lab, distance), BELOW_NOISE)
+}
+
+/** The same; where cloth reaches into the ring, that of the rest. */
+function noiseBesideCloth(lab: Lab, distance: Float32Array): number {
+  const values = ring(lab, distance)
+  const [typical, noise] = [percentile(values, TYPICAL.share), percentile(values, BELOW_NOISE)]
+  const hasCloth = typical < TYPICAL.noise && noise > Math.max(EXACT, TYPICAL.leap * typical)
+  return hasCloth ? TYPICAL.times * typical : noise
+}
+
+/** The distances in the ring in which noise is measured. */
+function ring(lab: Lab, distance: Float32Array): number[] {
   const depth = Math.max(1, Math.round(Math.min(lab.width, lab.height) * RING))
-  const values = borderOf(lab, depth).map((i) => distance[i]!)
-  return percentile(values, BELOW_NOISE)
+  return borderOf(lab, depth).map((i) => distance[i]!)
 }
