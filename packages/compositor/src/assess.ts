@@ -247,7 +247,7 @@ function peopleOf(view: View) {
       (i) => fromPerson[i]! > LENGTHS.farGround * size && labels[i] === LABEL.ground,
     ),
     brokenSleeves: isLower || isOffShoulder ? 0 : brokenSleeves(view),
-    unevenSleeves: isLower ? 0 : unevenSleeves(body, parsing, covered),
+    unevenSleeves: isLower ? 0 : unevenSleeves(view),
     hiddenHands: hiddenHands(body, parsing, covered),
     paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPainted),
   }

@@ -257,6 +257,22 @@ describe('the assessment', () => {
     expect((await spoilt(spoil, { ...LONG_SLEEVES, garment })).brokenSleeves).toBe(0)
   })
 
+  it('notices cloth on one arm, of a garment without sleeves only on a bare one', async () => {
+    const isLeft = (x: number) => x < at(-0.3, 0).x
+    const spoil = (result: Raster, covered: Plane) => {
+      erase(result, covered, () => true)
+      cover(result, covered, isLeft)
+    }
+    const { parsing } = facts
+    const unevenOn = async (label: number, reach: Facts['reach']) => {
+      const labels = parsing.labels.map((old) => (old === LABEL.ground ? old : label))
+      return (await spoilt(spoil, { reach, parsing: { ...parsing, labels } })).unevenSleeves
+    }
+    expect(await unevenOn(LABEL.top, [1, 1])).toBeGreaterThan(0.5)
+    expect(await unevenOn(LABEL.skin, [0, 0])).toBeGreaterThan(0.5)
+    expect(await unevenOn(LABEL.top, [0, 0])).toBe(0)
+  })
+
   it('notices other colours than the product has', async () => {
     const { identity, coverage } = await spoilt((result, covered) => {
       for (let y = 0, i = 0; y < result.height; y++) {

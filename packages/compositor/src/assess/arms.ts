@@ -46,10 +46,15 @@ export function brokenSleeves({ body, parsing, covered, reach }: Arms): number {
   return worst
 }
 
-/** The difference of the lengths of cloth on the two arms, as a share of the arm. */
-export function unevenSleeves(body: Body, parsing: Parsing, covered: Plane): number {
-  const lengthOn = (side: BodySide) =>
-    pixelsAlong(side, parsing).filter((at) => at < 0 || covered.data[at]! > 0.5).length / STEPS
+/**
+ * The difference of the lengths of cloth on the two arms, as a share of the arm. Of a garment without sleeves only cloth on a
+ * bare arm counts: where the axis runs over old clothes, the arm is behind them.
+ */
+export function unevenSleeves({ body, parsing, covered, reach }: Arms): number {
+  const hasSleeves = reach.some((share) => share > 0)
+  const isCloth = (at: number) =>
+    at < 0 || (covered.data[at]! > 0.5 && (hasSleeves || parsing.labels[at] === LABEL.skin))
+  const lengthOn = (side: BodySide) => pixelsAlong(side, parsing).filter(isCloth).length / STEPS
   return Math.abs(lengthOn(body.left) - lengthOn(body.right))
 }
 
