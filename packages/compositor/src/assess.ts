@@ -1,7 +1,13 @@
 // The engine's own judgement of a result, measured on the finished picture: a broken picture must not be
 // delivered, because it costs the customer a credit.
 import { meanOf, shareOf, type PixelSet } from './assess/area.ts'
-import { brokenSleeves, hiddenHands, paintedForearms, unevenSleeves } from './assess/arms.ts'
+import {
+  brokenSleeves,
+  hiddenHands,
+  paintedForearms,
+  stumps,
+  unevenSleeves,
+} from './assess/arms.ts'
 import { likeness, occursIn, paletteOf, type Palette } from './assess/colours.ts'
 import { gaps, newShreds, scattered, spill } from './assess/drawing.ts'
 import { doubtOf } from './assess/kind.ts'
@@ -64,6 +70,7 @@ export interface Assessment {
   hiddenHands: number
   /** Old sleeves before the body that became bare arms, in squared sizes of the body. */
   paintedForearms: number
+  stumps: number
   /** From `doubtOf`, not a share. */
   doubt: number
   /** The area in which the product's landmarks and its cloth differ, relative to the cloth's. */
@@ -250,6 +257,7 @@ function peopleOf(view: View) {
     unevenSleeves: isLower ? 0 : unevenSleeves(view),
     hiddenHands: hiddenHands(body, parsing, covered),
     paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPainted),
+    stumps: isLower ? 0 : stumps(view),
   }
 }
 

@@ -85,6 +85,17 @@ const torsoLength = () => at(0, 1).y - at(0, 0).y
 
 const LONG_SLEEVES = { reach: [1, 1] } as const
 
+/** The body with an arm across the torso, whose wrist is so far from the middle. */
+function withArmTo(across: number): Facts['body'] {
+  const joint = (x: number) => ({
+    ...facts.body.frame.toPicture({ x: x * facts.body.size, y: 0.6 * facts.body.torso }),
+    score: 1,
+  })
+  const { left } = facts.body
+  const joints = [left.arm.joints[0], joint(-0.5), joint(across)] as typeof left.arm.joints
+  return { ...facts.body, left: { ...left, arm: { ...left.arm, joints } } }
+}
+
 describe('the assessment', () => {
   it('finds no fault in a sound result', () => {
     expect(verdict(sound)).toBeNull()
@@ -201,13 +212,7 @@ describe('the assessment', () => {
   })
 
   it('notices a forearm before the body that was painted over a sleeve', async () => {
-    const joint = (across: number, along: number) => ({
-      ...facts.body.frame.toPicture({ x: across * facts.body.size, y: along * facts.body.torso }),
-      score: 1,
-    })
-    const { left } = facts.body
-    const joints = [left.arm.joints[0], joint(-0.5, 0.6), joint(0.4, 0.6)] as typeof left.arm.joints
-    const body = { ...facts.body, left: { ...left, arm: { ...left.arm, joints } } }
+    const body = withArmTo(0.4)
     const paint = (result: Raster, covered: Plane) => {
       const isArm = (_: number, y: number) => Math.abs(y / at(0, 0.6).y - 1) < 0.06
       cover(result, covered, isArm)
@@ -271,6 +276,14 @@ describe('the assessment', () => {
     expect(await unevenOn(LABEL.top, [1, 1])).toBeGreaterThan(0.5)
     expect(await unevenOn(LABEL.skin, [0, 0])).toBeGreaterThan(0.5)
     expect(await unevenOn(LABEL.top, [0, 0])).toBe(0)
+  })
+
+  it('notices a bare arm before the torso without a hand, as in the pocket of an old top', async () => {
+    const bare = (_: Raster, covered: Plane) => void covered.data.fill(0)
+    const stumpsOf = async (body: Facts['body']) => (await spoilt(bare, { body })).stumps
+    expect(await stumpsOf(facts.body)).toBe(0)
+    const stumps = await stumpsOf(withArmTo(0.1))
+    expect(verdict({ ...sound, stumps })).toMatchObject({ code: 'generation_failed' })
   })
 
   it('notices other colours than the product has', async () => {

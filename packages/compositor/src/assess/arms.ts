@@ -16,6 +16,12 @@ const ON_ARM = 1.2
 /** The reach of a hand round its middle, relative to the body's size; its middle, in forearms beyond the wrist. */
 const HAND = { reach: 0.22, beyond: 0.3 }
 
+/**
+ * The end of an arm, as shares of it; the most skin where a hand would be, and the least of an old top; how far from the middle
+ * at most, in half-widths of the torso: farther aside the hand is behind the back.
+ */
+const STUMP = { places: [0.8, 0.84, 0.88, 0.92, 0.96], hand: 0.1, top: 0.5, aside: 0.8 }
+
 interface Arms {
   body: Body
   parsing: Parsing
@@ -62,15 +68,38 @@ export function unevenSleeves({ body, parsing, covered, reach }: Arms): number {
 export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): number {
   const centres = [body.left.arm, body.right.arm].flatMap(handOf)
   const reach = HAND.reach * body.size
-  const isHand: PixelSet = (i) => {
-    const [x, y] = [i % parsing.width, Math.floor(i / parsing.width)]
-    return centres.some((at) => (x - at.x) ** 2 + (y - at.y) ** 2 < reach * reach)
-  }
+  const isNear = centres.map((at) => isWithin(at, reach, parsing.width))
+  const isHand: PixelSet = (i) => isNear.some((isHere) => isHere(i))
   return shareOf(
     parsing,
     (i) => parsing.labels[i] === LABEL.skin && isHand(i),
     (i) => covered.data[i]! > 0.5,
   )
+}
+
+/**
+ * The largest share of the end of an arm before the torso that becomes bare although no hand is seen beyond it, as in the
+ * pocket of an old top or below the other arm.
+ */
+export function stumps({ body, parsing, covered }: Arms): number {
+  const { labels } = parsing
+  const bareEnd = ({ arm, sign }: BodySide): number => {
+    const [hand] = handOf(arm)
+    if (!hand) return 0
+    const around = pixelsWhere(labels.length, isWithin(hand, HAND.reach * body.size, parsing.width))
+    const share = (label: number) =>
+      around.filter((i) => labels[i] === label).length / around.length
+    if (!(share(LABEL.skin) < STUMP.hand && share(LABEL.top) > STUMP.top)) return 0
+    const bare = STUMP.places.filter((place) => {
+      const { point } = armAt(arm, place, sign)
+      const { x, y } = body.frame.toFrame(point)
+      const at = indexAt(parsing, point)
+      const isInside = Math.abs(x) < STUMP.aside * Math.abs(body.edgeAt(x < 0 ? -1 : 1, y))
+      return isInside && labels[at] === LABEL.top && covered.data[at]! < 0.5
+    })
+    return bare.length / STUMP.places.length
+  }
+  return Math.max(bareEnd(body.left), bareEnd(body.right))
 }
 
 /** The area of the pixels of a set on the arms, in squared sizes of the body. */
@@ -85,6 +114,12 @@ export function paintedForearms(
   })
   return onArm.length / size ** 2
 }
+
+/** The pixels within a distance of a point, in a picture of this width. */
+const isWithin =
+  ({ x, y }: Point, reach: number, width: number): PixelSet =>
+  (i) =>
+    ((i % width) - x) ** 2 + (Math.floor(i / width) - y) ** 2 < reach * reach
 
 /** The middle of the hand: beyond the wrist, in the direction of the forearm. */
 function handOf({ joints: [, elbow, wrist] }: Limb): Point[] {

@@ -33,6 +33,7 @@ const LIMITS: readonly Limit[] = [
   ['windows', 'most', 0.15, '{share} of the body was painted as background.'],
   ['hiddenHands', 'most', 0.5, 'The garment hides {share} of the hands.'],
   ['paintedForearms', 'most', 0.12, 'A bare forearm before the body had to be invented.'],
+  ['stumps', 'most', 0.3, 'A bare arm ends without a hand.'],
   ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
   ['confidence', 'least', 0.7, 'The joints are recognised {share} as well as before.'],
