@@ -45,7 +45,7 @@ describe('withoutHiddenArm', () => {
     expect(pose.leftElbow).toEqual(perception.pose.leftElbow)
   })
 
-  it('takes a wrist that the model guesses on the clothes for a hidden one', () => {
+  it('takes a wrist on the clothes with a low score for a hidden one', () => {
     const { perception, parsing } = scene({ wrist: 0.35, sleeves: false })
     expect(withoutHiddenArm(perception, parsing).pose.rightWrist.score).toBe(0)
   })
