@@ -42,7 +42,7 @@ describe('widthAt', () => {
     expect(widthAt(body(), 1, 199, 200)).toBe(200)
   })
 
-  it('covers legs that stand apart with narrow cloth, and narrows again below the knees of legs that do not', () => {
+  it('covers legs that stand apart with narrow cloth, and is narrower over legs that do not', () => {
     const hemOver = (legs: number) => widthAt(body(legs), -1, 260, 30)
     expect(hemOver(70)).toBeGreaterThan(74)
     expect(hemOver(15)).toBeLessThan(50)

@@ -3,7 +3,7 @@ import type { Body, BodySide } from '../body.ts'
 import { armAt, isInLimb, isSeen, type Limb } from '../limb.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Plane } from '../plane.ts'
-import { indexAt, pixelsWhere, type Point, type Size } from '../raster.ts'
+import { indexAt, pixelsWhere, type Size } from '../raster.ts'
 import { shareOf, type PixelSet } from './area.ts'
 
 /** Places along an arm at which its cloth is looked for, and the share of the arm at which they end. */
@@ -66,10 +66,8 @@ export function unevenSleeves({ body, parsing, covered, reach }: Arms): number {
 
 /** The share of the hands, as far as they are visible in the photo, that the garment covers. */
 export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): number {
-  const centres = [body.left.arm, body.right.arm].flatMap(handOf)
-  const reach = HAND.reach * body.size
-  const isNear = centres.map((at) => isWithin(at, reach, parsing.width))
-  const isHand: PixelSet = (i) => isNear.some((isHere) => isHere(i))
+  const hands = [body.left, body.right].map(({ arm }) => handOf(arm, body, parsing))
+  const isHand: PixelSet = (i) => hands.some((isHere) => isHere(i))
   return shareOf(
     parsing,
     (i) => parsing.labels[i] === LABEL.skin && isHand(i),
@@ -84,12 +82,9 @@ export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): numbe
 export function stumps({ body, parsing, covered }: Arms): number {
   const { labels } = parsing
   const bareEnd = ({ arm, sign }: BodySide): number => {
-    const [hand] = handOf(arm)
-    if (!hand) return 0
-    const around = pixelsWhere(labels.length, isWithin(hand, HAND.reach * body.size, parsing.width))
-    const share = (label: number) =>
-      around.filter((i) => labels[i] === label).length / around.length
-    if (!(share(LABEL.skin) < STUMP.hand && share(LABEL.top) > STUMP.top)) return 0
+    const isHand = handOf(arm, body, parsing)
+    const share = (label: number) => shareOf(parsing, isHand, (i) => labels[i] === label)
+    if (share(LABEL.skin) >= STUMP.hand || share(LABEL.top) <= STUMP.top) return 0
     const bare = STUMP.places.filter((place) => {
       const { point } = armAt(arm, place, sign)
       const { x, y } = body.frame.toFrame(point)
@@ -115,15 +110,11 @@ export function paintedForearms(
   return onArm.length / size ** 2
 }
 
-/** The pixels within a distance of a point, in a picture of this width. */
-const isWithin =
-  ({ x, y }: Point, reach: number, width: number): PixelSet =>
-  (i) =>
-    ((i % width) - x) ** 2 + (Math.floor(i / width) - y) ** 2 < reach * reach
-
-/** The middle of the hand: beyond the wrist, in the direction of the forearm. */
-function handOf({ joints: [, elbow, wrist] }: Limb): Point[] {
-  if (!isSeen(wrist)) return []
-  const [dx, dy] = [wrist.x - elbow.x, wrist.y - elbow.y]
-  return [{ x: wrist.x + HAND.beyond * dx, y: wrist.y + HAND.beyond * dy }]
+/** The pixels around the middle of the hand, which is beyond the wrist in the direction of the forearm; none if that is not seen. */
+function handOf({ joints: [, elbow, wrist] }: Limb, { size }: Body, { width }: Parsing): PixelSet {
+  if (!isSeen(wrist)) return () => false
+  const x = wrist.x + HAND.beyond * (wrist.x - elbow.x)
+  const y = wrist.y + HAND.beyond * (wrist.y - elbow.y)
+  const reach = HAND.reach * size
+  return (i) => ((i % width) - x) ** 2 + (Math.floor(i / width) - y) ** 2 < reach * reach
 }

@@ -3,8 +3,8 @@ import { boundsOf, extentOfRow, runsOf, type Bounds, type Mask, type Run } from 
 
 /** What the picture's border cuts off, and the knob that a hook hangs on, is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
-/** Beside the garment, what is wider than this share of that is its sleeve. */
-const BESIDE = 0.25
+/** The same beside the garment: what is wider there is a sleeve. */
+const BESIDE = 0.05
 /** A hook is at most this wide, and at least this long, in widths and heights of all that is cut out. By experiment. */
 const HOOK = { wide: 0.1, long: 0.04 }
 /** Shoulders have at least this share of the greatest width of the cloth. By experiment. */
@@ -20,7 +20,7 @@ export function withoutHolder(mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
   const { width, height } = mask
-  const widest = (bounds.right - bounds.left) * WIDEST
+  const span = bounds.right - bounds.left
   const data = mask.data.slice()
   const end = Math.max(hookEnd(mask, bounds), handEnd(mask, bounds))
   data.fill(0, 0, end * width)
@@ -29,11 +29,11 @@ export function withoutHolder(mask: Mask): Mask {
     for (let row = 0; row < height && before.length > 0; row++) {
       const y = down > 0 ? row : height - 1 - row
       const runs = runsOf(mask, y)
-      const isBeside = runs.some(({ left, right }) => right - left > widest)
+      const isBeside = runs.some(({ left, right }) => right - left > span * WIDEST)
+      const widest = span * (isBeside ? BESIDE : WIDEST)
       before = runs.filter(
         ({ left, right }) =>
-          right - left <= widest * (isBeside ? BESIDE : 1) &&
-          before.some((run) => run.left < right && left < run.right),
+          right - left <= widest && before.some((run) => run.left < right && left < run.right),
       )
       for (const { left, right } of before) data.fill(0, y * width + left, y * width + right)
     }

@@ -3,7 +3,7 @@ import type { Backdrop } from './background.ts'
 import type { Edges } from './edges.ts'
 import { withFilled } from './holes.ts'
 import { area, boundsOf, emptyMask, maskWhere, type Mask } from './mask.ts'
-import { regions } from './regions.ts'
+import { paint, regions } from './regions.ts'
 import { changesAlong, looksShaded } from './shadow.ts'
 
 /**
@@ -44,7 +44,7 @@ export function withoutShadedGap(mask: Mask, ground: Backdrop, edges: Edges): Ma
       share < GAP.share
     )
   }
-  const gaps = regions(shaded, 1).filter(isGap)
-  const open = withFilled(emptyMask(mask), gaps)
-  return maskWhere(mask, (i) => mask.data[i] === 1 && open.data[i] === 0)
+  const rest = { ...mask, data: mask.data.slice() }
+  for (const pixels of regions(shaded, 1)) if (isGap(pixels)) paint(rest, pixels, 0)
+  return rest
 }
