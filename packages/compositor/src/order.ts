@@ -91,7 +91,7 @@ export function orderOf(
         if (label === LABEL.skin) {
           if (at.share > WRIST) order.sleeves.data[i] = 1
           else onArm[i] = 1
-        }
+        } else if (at.share > WRIST) continue // No sleeve: the cloth that a hand holds, or a pocket around it.
         const sleeveEnd = sleeveEnds[side === body.left ? 0 : 1]!
         const bareFrom = label === LABEL.skin ? SKIN_FROM : CLOTH_FROM
         if (at.share > Math.max(bareFrom, sleeveEnd)) order.torso.data[i] = 1

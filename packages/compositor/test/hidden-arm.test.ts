@@ -69,6 +69,13 @@ describe('orderOf', () => {
     expect(order.torso.data[150 * SIZE.width + 92]).toBe(inFront)
   })
 
+  it('takes the cloth beyond a wrist for none of the sleeve: a hand holds it, or is in its pocket', () => {
+    const { perception, parsing } = scene({ wrist: 0.6, sleeves: true })
+    const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
+    expect(order.torso.data[175 * SIZE.width + 107]).toBe(1)
+    expect(order.torso.data[193 * SIZE.width + 118]).toBe(0)
+  })
+
   it('takes nothing for a forearm whose wrist is not seen', () => {
     const { perception, parsing } = scene({ wrist: 0.1, sleeves: true })
     const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
