@@ -104,6 +104,19 @@ describe('uncover', () => {
     expect(gap(pixel(person.photo, 50, 110), SKIN)).toBeLessThan(45)
   })
 
+  it('paints a neck that leans to where the head is', async () => {
+    const { parsing, photo } = drawPerson(true)
+    fill({ parsing, photo }, [78, 40, 126, 72], LABEL.top, RED)
+    const becomes = async (middle: number) => {
+      const ears = poseAt({ rightEar: [middle - 12, 30], leftEar: [middle + 12, 30] })
+      const pose = { ...poseOf(), rightEar: ears.rightEar, leftEar: ears.leftEar }
+      const plan = await planUncovering(parsing, pose, vest(), 'top')
+      return [90, 117].map((x) => plan.becomes[56 * WIDTH + x])
+    }
+    expect(await becomes(100)).toEqual([BECOMES.skin, BECOMES.ground])
+    expect(await becomes(120)).toEqual([BECOMES.ground, BECOMES.skin])
+  })
+
   it('names ground that is painted and ground that stays', async () => {
     const { parsing } = drawPerson(true)
     const isGround = groundIn(await planTop(parsing), parsing.labels)

@@ -1,9 +1,10 @@
 // The outline of the trunk and neck as the joints suggest it.
+import { isSeen } from '../limb.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Pose } from '../perception.ts'
 import { middle } from '../lines.ts'
 import { median } from '../plane.ts'
-import { lerp } from '../raster.ts'
+import { clamp, lerp, type Point } from '../raster.ts'
 import { bodySize } from './limbs.ts'
 
 export interface Torso {
@@ -42,6 +43,8 @@ const SIDES: [number, number][] = [
 /** The least distance from shoulders to hips, and the height of the neck, in units of the body's size. */
 const LEAST_TRUNK = 0.8
 const NECK_HEIGHT = 0.6
+/** The most of a neck's lean. */
+const MOST_LEAN = 0.5
 /** The usual waist, in heights of the trunk below the shoulders. */
 const WAIST = 0.78
 /** The columns of the trunk in which the waist is searched, as shares of its width. */
@@ -66,12 +69,14 @@ export function torsoOf(parsing: Parsing, pose: Pose): Torso {
   const shoulderY = top.y
   const hipY = Math.max(low.y, shoulderY + size * LEAST_TRUNK)
   const height = hipY - shoulderY
+  const lean = leanOf(pose, top)
   const span = (y: number): [number, number] => {
     const t = (y - shoulderY) / height
     if (t < 0) {
       const half = size * along(NECK, -t * (height / size))
       if (-t * height > size * NECK_HEIGHT) return [NaN, NaN]
-      return [top.x - half, top.x + half]
+      const centre = top.x + lean * (shoulderY - y)
+      return [centre - half, centre + half]
     }
     const out = size * along(SIDES, t)
     const share = Math.min(1, t)
@@ -83,6 +88,13 @@ export function torsoOf(parsing: Parsing, pose: Pose): Torso {
   const torso = { size, shoulderY, hipY, waistY: shoulderY + WAIST * height, dressed: false, span }
   readLower(torso, parsing)
   return torso
+}
+
+/** How far aside the neck reaches for each pixel upwards from the middle of the shoulders. */
+function leanOf({ leftEar, rightEar }: Pose, top: Point): number {
+  if (!isSeen(leftEar) || !isSeen(rightEar)) return 0
+  const head = middle(leftEar, rightEar)
+  return clamp((head.x - top.x) / Math.max(1, top.y - head.y), -MOST_LEAN, MOST_LEAN)
 }
 
 /** The value at `x` of a line through the points. */
