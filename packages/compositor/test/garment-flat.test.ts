@@ -819,6 +819,21 @@ describe('readFlat', () => {
     for (const x of [50, 250]) expect(alphaAt(garment.picture, x, 340)).toBe(255)
   })
 
+  it('keeps the cuffs below the hem that the lower border cuts off', async () => {
+    const hoodie = cutOut([
+      '150 60, 120 62, 112 84, 90 96, 40 250, 20 340, 30 400, 66 400, 92 330, 98 350, 150 350',
+    ])
+    const garment = (await readFlat(hoodie))!
+    for (const x of [50, 250]) expect(alphaAt(garment.picture, x, 390)).toBe(255)
+  })
+
+  it('keeps straps that the upper border cuts off', async () => {
+    const dress = cutOut(['128 0, 104 0, 110 90, 104 130, 60 330, 150 340, 150 110, 134 84'])
+    const garment = (await readFlat(dress))!
+    expect(garment.kind).toBe('dress')
+    for (const x of [116, 184]) expect(alphaAt(garment.picture, x, 10)).toBe(255)
+  })
+
   it.each([
     ['the hook of a hanger', [90, 60, 40], 0],
     ['a hook of the same colour with the knob on which it hangs', [40, 60, 120], 15],

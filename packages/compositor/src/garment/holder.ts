@@ -1,10 +1,24 @@
 // What holds a garment: a hand, the hook of a hanger, the sides of a dummy that is as pale as the ground, its stand.
-import { boundsOf, extentOfRow, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import { isLike, medianColour, type Lab } from '../oklab.ts'
+import { mean } from '../plane.ts'
+import {
+  boundsOf,
+  emptyMask,
+  extentOfRow,
+  runsOf,
+  type Bounds,
+  type Mask,
+  type Run,
+} from './mask.ts'
+import { keepLarge, paint, regions } from './regions.ts'
 
 /** What the picture's border cuts off, and the knob that a hook hangs on, is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
-/** The same beside the garment: what is wider there is a sleeve. */
-const BESIDE = 0.05
+/**
+ * A strap or a sleeve that the border cuts off: at least so wide, and a strap so far from the middle, where hangers are, in
+ * widths of all that is cut out; and so like the cloth that it joins, in Oklab. Compared are so many rows. By experiment.
+ */
+const CLOTH = { width: 0.05, aside: 0.06, light: 0.1, tint: 0.04, rows: 8 }
 /** A hook is at most this wide, and at least this long, in widths and heights of all that is cut out. By experiment. */
 const HOOK = { wide: 0.1, long: 0.04 }
 /** Shoulders have at least this share of the greatest width of the cloth. By experiment. */
@@ -16,29 +30,55 @@ const BORDER = 3
  * The mask without a hook, without a hand from the side that holds it, and without what the upper and the lower border of
  * the picture cut off.
  */
-export function withoutHolder(mask: Mask): Mask {
+export function withoutHolder(lab: Lab, mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
-  const { width, height } = mask
-  const span = bounds.right - bounds.left
-  const data = mask.data.slice()
+  const rest = { ...mask, data: mask.data.slice() }
   const end = Math.max(hookEnd(mask, bounds), handEnd(mask, bounds))
-  data.fill(0, 0, end * width)
-  for (const down of [1, -1]) {
-    let before: Run[] = [{ left: 0, right: width }]
-    for (let row = 0; row < height && before.length > 0; row++) {
-      const y = down > 0 ? row : height - 1 - row
-      const runs = runsOf(mask, y)
-      const isBeside = runs.some(({ left, right }) => right - left > span * WIDEST)
-      const widest = span * (isBeside ? BESIDE : WIDEST)
-      before = runs.filter(
-        ({ left, right }) =>
-          right - left <= widest && before.some((run) => run.left < right && left < run.right),
-      )
-      for (const { left, right } of before) data.fill(0, y * width + left, y * width + right)
+  rest.data.fill(0, 0, end * mask.width)
+  const garment = keepLarge(mask, 1)
+  for (const down of [1, -1] as const) {
+    for (const pixels of regions(cutOff(mask, bounds, down), 1)) {
+      if (!isCloth(lab, garment, bounds, pixels, down)) paint(rest, pixels, 0)
     }
   }
-  return { ...mask, data }
+  return rest
+}
+
+/** What is narrow from the upper or the lower border on. */
+function cutOff(mask: Mask, { left, right }: Bounds, down: 1 | -1): Mask {
+  const { width, height } = mask
+  const narrow = emptyMask(mask)
+  let before: Run[] = [{ left: 0, right: width }]
+  for (let row = 0; row < height && before.length > 0; row++) {
+    const y = down > 0 ? row : height - 1 - row
+    before = runsOf(mask, y).filter(
+      (run) =>
+        run.right - run.left <= (right - left) * WIDEST &&
+        before.some((other) => other.left < run.right && run.left < other.right),
+    )
+    for (const run of before) narrow.data.fill(1, y * width + run.left, y * width + run.right)
+  }
+  return narrow
+}
+
+/** Whether a piece that is cut off continues in the garment. */
+function isCloth(
+  lab: Lab,
+  { width, data }: Mask,
+  bounds: Bounds,
+  pixels: Int32Array,
+  down: 1 | -1,
+): boolean {
+  const rowOf = (i: number) => down * Math.floor(i / width)
+  const end = pixels.reduce((most, i) => Math.max(most, rowOf(i)), -Infinity)
+  const near = [...pixels].filter((i) => rowOf(i) > end - CLOTH.rows)
+  const beyond = near.map((i) => i + down * CLOTH.rows * width).filter((i) => data[i] === 1)
+  const span = bounds.right - bounds.left
+  const off = Math.abs(mean(near.map((i) => i % width)) - (bounds.left + bounds.right) / 2)
+  if (near.length <= CLOTH.width * span * CLOTH.rows || beyond.length === 0) return false
+  if (down > 0 && off < CLOTH.aside * span) return false
+  return isLike(medianColour(lab, near), medianColour(lab, beyond), CLOTH)
 }
 
 /** The row in which the hook of a hanger ends, with the knob it hangs on; the upper end of the cloth where there is none. */

@@ -89,7 +89,7 @@ export async function readFlat(
   withoutFrame(small)
   const lab = toLab(small)
   const found = transparentBorder(small) ? clothOfAlpha(small) : await clothOf(lab)
-  const cloth = withoutHolder(withoutSupport(lab, found.mask))
+  const cloth = withoutHolder(lab, withoutSupport(lab, found.mask))
   const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
