@@ -872,6 +872,22 @@ describe('readFlat', () => {
     }
   })
 
+  it('leaves out a wooden hanger although the cloth has colours like it, and finds the sleeves', async () => {
+    const outline = polygon(
+      pointsOf('150 92, 100 88, 66 130, 20 330, 36 372, 70 372, 104 330, 112 334, 150 334'),
+    )
+    const cardigan = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 150)
+      if (outline(Math.min(x, 300 - x), y) < 0)
+        return (y >> 3) % 6 ? [238, 232, 212] : [226, 208, 178]
+      return y > 54 && y < 92 && off < 6 + (y - 54) * 0.7 ? [222, 200, 168] : [250, 250, 250]
+    })
+    const garment = (await readFlat(cardigan))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(garment.picture, 150, 75)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 200)).toBe(255)
+  })
+
   it('leaves out a hanger that the picture cuts off above its arms', async () => {
     const trousers = cutOut(['150 70, 84 66, 60 260, 132 280, 150 220'])
     const hung = draw(300, 400, (x, y) => {

@@ -36,17 +36,24 @@ function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
 const openRows = (gapLeft: Float64Array, from: number): number =>
   gapLeft.subarray(from).filter((x) => !Number.isNaN(x)).length
 
-/** The hem between two cuffs: where it begins and how far it curves, in heights, and its least share of a row's width. */
-const CUFFS = { from: 0.7, curve: 0.04, gap: 0.4 }
+/**
+ * The hem between two cuffs: where it begins and how far it curves, in heights; its least share of a row's width below, and the
+ * share of that which is open at once, as the hem is level: the short legs of shorts part slowly. By experiment.
+ */
+const CUFFS = { from: 0.7, level: 0.01, curve: 0.04, gap: 0.25, atOnce: 0.6 }
 
 /** Whether sleeves that lie along the body end below its hem, as those of a hooded top whose hood lies flat. */
 function endsInCuffs(rows: BodyRows): boolean {
   const { bounds, gapLeft, gapRight } = rows
   const height = bounds.bottom - bounds.top
-  const first = gapLeft.findIndex((x) => !Number.isNaN(x))
-  const y = first + Math.round(height * CUFFS.curve)
-  const gap = gapRight[y]! - gapLeft[y]!
-  return first > bounds.top + height * CUFFS.from && gap > CUFFS.gap * extentOf(rows, y)
+  const from = Math.ceil(bounds.top + height * CUFFS.from)
+  const first = gapLeft.findIndex((x, y) => y >= from && !Number.isNaN(x))
+  const gapBelow = (share: number) => {
+    const y = first + Math.round(height * share)
+    return (gapRight[y]! - gapLeft[y]!) / extentOf(rows, y)
+  }
+  const gap = gapBelow(CUFFS.curve)
+  return first > from && gap > CUFFS.gap && gapBelow(CUFFS.level) > CUFFS.atOnce * gap
 }
 
 /** Of some 340 trousers, shorts and skirts none is less tall, in widths. */
@@ -78,7 +85,7 @@ export function shapeOf(whole: Mask): Shape | null {
   const lostLegs = !crotch && aspect > LOST_LEGS.aspect && open > LOST_LEGS.open * height
   const level = upper && isLevel(upper)
   const least = level ? LEVEL.score : 0
-  if (!lostLegs && aspect > LEAST_ASPECT && waistScore(mask, rows, crotch) > least)
+  if (!hasCuffs && !lostLegs && aspect > LEAST_ASPECT && waistScore(mask, rows, crotch) > least)
     return lowerShape(mask)
   return upper && level && (lostLegs || upper.kind === 'top') ? null : upper
 }

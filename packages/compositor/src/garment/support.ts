@@ -1,6 +1,6 @@
 // What shows a garment and rises above its shoulders in another colour: a pale tailor's dummy, a hanger.
 import { colourDistance, medianColour, type Lab } from '../oklab.ts'
-import { pixelsWhere } from '../raster.ts'
+import { lerp, pixelsWhere } from '../raster.ts'
 import {
   area,
   areaOfRow,
@@ -26,6 +26,22 @@ const CLOTH = { from: 0.5, to: 0.9 }
 const DUMMY = { unlike: 0.2, alike: 0.02, lowest: 0.45 }
 const HANGER = { unlike: 0.1, alike: 0.06, lowest: 0.25 }
 /**
+ * A wooden hanger: its least yellow and red in Oklab, and its most red for its yellow; how wide it is near its upper end, in
+ * shares of the height and the width; the shares of the neck that surely are wood, and that it has at least; how alike its
+ * colours are, by the widest of these limits that does not lead into the cloth, and the most of the cloth that is like it. By
+ * experiment.
+ */
+const WOOD = {
+  yellow: 0.03,
+  red: 0.005,
+  redder: 1.3,
+  width: { at: 0.02, least: 0.05, most: 0.17 },
+  apex: 0.3,
+  shortest: 0.6,
+  alike: [0.14, 0.1, 0.07, 0.05, 0.035],
+  inCloth: 0.2,
+}
+/**
  * With its chest and shoulders, a dummy is so many times as large as its neck, which a collar that stands up is not, and
  * has at most this chroma, unlike a yoke.
  */
@@ -37,31 +53,71 @@ export function withoutSupport(lab: Lab, mask: Mask): Mask {
   const bounds = boundsOf(mask)
   const end = bounds && neckEnd(mask, bounds)
   if (!end) return mask
-  const { width } = mask
-  const rows = (from: number, to: number) =>
-    pixelsWhere(to * width, (i) => i >= from * width && mask.data[i] === 1)
-  const rowAt = (share: number) => Math.round(bounds.top + (bounds.bottom - bounds.top) * share)
-  const cloth = rows(rowAt(CLOTH.from), rowAt(CLOTH.to))
-  const neck = rows(bounds.top, end)
-  const [colour, clothColour] = [medianColour(lab, neck), medianColour(lab, cloth)]
-  const isSupport = (i: number) =>
-    colourDistance(lab, i, colour) < colourDistance(lab, i, clothColour)
-  const unlike = Math.hypot(...colour.map((value, c) => value - clothColour[c]!))
   const isHanger = startsWithApex(mask, bounds)
-  const limits = isHanger ? HANGER : DUMMY
-  if (unlike < limits.unlike) return mask
-  if (cloth.filter(isSupport).length > limits.alike * cloth.length) return mask
-  const lowest = rowAt(limits.lowest) * width
-  const seen = maskWhere(mask, (i) => mask.data[i] === 1 && i < lowest && isSupport(i))
-  const isGrey = Math.hypot(colour[1], colour[2]) < GREY
-  if (!isHanger && !(isGrey && area(seen) >= CHEST * neck.length)) return mask
-  const isOutside = (i: number) =>
-    isBorder(i, mask) || [1, -1, width, -width].some((step) => mask.data[i + step] === 0)
+  let support = unlikeCloth(lab, mask, bounds, end, isHanger)
+  if (isHanger && support.length === 0) support = woodIn(lab, mask, bounds, end)
+  if (support.length === 0) return mask
   const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of regions(seen, 1)) if (pixels.some(isOutside)) paint(rest, pixels, 0)
+  for (const pixels of support) paint(rest, pixels, 0)
   const garment = keepLarge(rest, LEAST_PIECE)
   // What holds the pieces of a garment together is no support.
   return regions(garment, 1).length > regions(mask, 1).length ? mask : garment
+}
+
+/** The pixels of a mask in the rows from one to another. */
+const within = ({ width, data }: Mask, from: number, to: number) =>
+  pixelsWhere(to * width, (i) => i >= from * width && data[i] === 1)
+
+const rowAt = ({ top, bottom }: Bounds, share: number) => Math.round(lerp(top, bottom, share))
+
+/** The pieces at the edge of what is cut out that have the colour of the neck and not that of the cloth. */
+function unlikeCloth(
+  lab: Lab,
+  mask: Mask,
+  bounds: Bounds,
+  end: number,
+  isHanger: boolean,
+): Int32Array[] {
+  const { width } = mask
+  const cloth = within(mask, rowAt(bounds, CLOTH.from), rowAt(bounds, CLOTH.to))
+  const neck = within(mask, bounds.top, end)
+  const [colour, clothColour] = [medianColour(lab, neck), medianColour(lab, cloth)]
+  const isSupport = (i: number) =>
+    colourDistance(lab, i, colour) < colourDistance(lab, i, clothColour)
+  const limits = isHanger ? HANGER : DUMMY
+  if (Math.hypot(...colour.map((value, c) => value - clothColour[c]!)) < limits.unlike) return []
+  if (cloth.filter(isSupport).length > limits.alike * cloth.length) return []
+  const lowest = rowAt(bounds, limits.lowest) * width
+  const seen = maskWhere(mask, (i) => mask.data[i] === 1 && i < lowest && isSupport(i))
+  const isGrey = Math.hypot(colour[1], colour[2]) < GREY
+  if (!isHanger && !(isGrey && area(seen) >= CHEST * neck.length)) return []
+  const isOutside = (i: number) =>
+    isBorder(i, mask) || [1, -1, width, -width].some((step) => mask.data[i + step] === 0)
+  return regions(seen, 1).filter((pixels) => pixels.some(isOutside))
+}
+
+/** The pieces in the colour of wood that begin at the upper end and end above the chest; some of the cloth may be like it. */
+function woodIn(lab: Lab, mask: Mask, bounds: Bounds, end: number): Int32Array[] {
+  const { width } = mask
+  const apex = Math.ceil(lerp(bounds.top, end, WOOD.apex))
+  const colour = medianColour(lab, within(mask, bounds.top, apex))
+  const [, a, b] = colour
+  const wide = extentOfRow(mask, rowAt(bounds, WOOD.width.at))
+  if (b < WOOD.yellow || a < WOOD.red || a > b * WOOD.redder) return []
+  const share = wide ? (wide.right - wide.left) / (bounds.right - bounds.left) : 0
+  if (share < WOOD.width.least || share > WOOD.width.most) return []
+  const cloth = within(mask, rowAt(bounds, CLOTH.from), rowAt(bounds, CLOTH.to))
+  const lowest = rowAt(bounds, HANGER.lowest) * width
+  const shortest = Math.round(lerp(bounds.top, end, WOOD.shortest)) * width
+  for (const alike of WOOD.alike) {
+    const isWood = (i: number) => colourDistance(lab, i, colour) < alike
+    if (cloth.filter(isWood).length > WOOD.inCloth * cloth.length) continue
+    const seen = maskWhere(mask, (i) => mask.data[i] === 1 && isWood(i))
+    const pieces = regions(seen, 1).filter((pixels) => pixels[0]! < apex * width)
+    const last = Math.max(...pieces.map((pixels) => pixels.reduce((most, i) => Math.max(most, i))))
+    if (last < lowest) return last > shortest ? pieces : []
+  }
+  return []
 }
 
 /** The row in which a neck ends; null where the garment does not begin with one. */
