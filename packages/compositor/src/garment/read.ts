@@ -115,7 +115,8 @@ export async function readFlat(
       if (small !== picture) paintOver(small, label, 1)
     }
     // Where straps show the ground, they would be taken for the inside of the back.
-    const outside = whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole) : whole
+    const outside =
+      whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
     mask = withoutLegCut(withoutStrings(outside))
     if (mask !== whole) seen = shapeOf(mask)
   }
