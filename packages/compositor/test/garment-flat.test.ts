@@ -960,6 +960,18 @@ describe('readFlat', () => {
     expect(await readFlat(picture)).toBeNull()
   })
 
+  it('refuses trousers of which the ground has taken a part', async () => {
+    const trousers = polygon(pointsOf('100 60, 200 60, 226 360, 166 360, 150 180, 134 360, 74 360'))
+    const seen = (lost: boolean) =>
+      draw(300, 400, (x, y) => {
+        const teeth = 215 - (y % 30) ** 2 / 10
+        const isLost = lost && y > 150 && x > teeth
+        return trousers(x, y) < 0 && !isLost ? [40, 60, 120] : GROUND
+      })
+    expect(await readFlat(seen(false))).toMatchObject({ kind: 'trousers' })
+    await expect(readFlat(seen(true))).rejects.toThrow(/cannot be told from the background/)
+  })
+
   it('cuts off the strings that hang from the hem of a jacket', async () => {
     const jacket = [
       '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',
