@@ -36,7 +36,7 @@ const LIMITS: readonly Limit[] = [
   ['stumps', 'most', 0.3, 'A bare arm ends without a hand.'],
   ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
-  ['confidence', 'least', 0.7, 'The joints are recognised {share} as well as before.'],
+  ['confidence', 'least', 0.4, 'The joints are recognised {share} as well as before.'],
   ['moved', 'most', 0.6, 'A joint seems to have moved by {times} shoulder widths.'],
   ['faceChange', 'most', 6, 'The face changed.'],
   ['groundChange', 'most', 2, 'The background changed far from the person.'],
