@@ -173,8 +173,8 @@ function checkUpper(mask: Mask, isSpread: boolean, least: number, differs: () =>
 }
 
 /**
- * Of some 110 trousers, shorts and skirts without a wearer that are less symmetrical than usual one is more ragged, whose waist
- * was not read right, either: a dress and a cardigan, parts of which were lost, have 0.77 and 0.78.
+ * Of some 110 trousers, shorts and skirts without a wearer one is less symmetrical than usual and more ragged than this: its waist
+ * was not read right. A dress and a cardigan, parts of which were lost, have 0.77 and 0.78.
  */
 const RAGGED_LEGS = 0.75
 
