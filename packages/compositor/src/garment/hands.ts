@@ -7,7 +7,7 @@ import { createPlane, sample } from '../plane.ts'
 import { lerp, markWhere, type Raster } from '../raster.ts'
 import { membrane } from '../uncover/membrane.ts'
 import { area, distanceTo, emptyMask, maskWhere, type Mask } from './mask.ts'
-import { paint, regions } from './regions.ts'
+import { painted, regions } from './regions.ts'
 import type { UpperShape } from './upper.ts'
 import type { Wearer } from './wearer.ts'
 
@@ -32,12 +32,12 @@ export function handsBefore(
     return from !== null && to !== null && x > from && x < to
   }
   const skin = maskWhere({ width, height }, (i) => labels[i] === LABEL.skin && isInside(i))
-  const hands = emptyMask(skin)
   const isHand = (i: number) => {
     const point = { x: i % width, y: Math.floor(i / width) }
     return [left, right].some(({ wrist }) => distance(wrist, point) < REACH * half)
   }
-  for (const pixels of regions(skin, 1)) if (pixels.some(isHand)) paint(hands, pixels, 1)
+  const pieces = regions(skin, 1).filter((pixels) => pixels.some(isHand))
+  const hands = painted(emptyMask(skin), pieces, 1)
   const share = area(hands) / area(cloth)
   if (share === 0 || share > LARGEST) return null
   const depth = distanceTo(hands, 1)

@@ -10,7 +10,7 @@ import {
   type Mask,
   type Run,
 } from './mask.ts'
-import { keepLarge, paint, regions } from './regions.ts'
+import { keepLarge, painted, regions } from './regions.ts'
 
 /** What the picture's border cuts off, and the knob that a hook hangs on, is at most this wide, in widths of all that is cut out. By experiment. */
 const WIDEST = 0.2
@@ -33,15 +33,14 @@ const BORDER = 3
 export function withoutHolder(lab: Lab, mask: Mask): Mask {
   const bounds = boundsOf(mask)
   if (!bounds) return mask
-  const rest = { ...mask, data: mask.data.slice() }
-  const end = Math.max(hookEnd(mask, bounds), handEnd(mask, bounds))
-  rest.data.fill(0, 0, end * mask.width)
   const garment = keepLarge(mask, 1)
-  for (const down of [1, -1] as const) {
-    for (const pixels of regions(cutOff(mask, bounds, down), 1)) {
-      if (!isCloth(lab, garment, bounds, pixels, down)) paint(rest, pixels, 0)
-    }
-  }
+  const pieces = ([1, -1] as const).flatMap((down) =>
+    regions(cutOff(mask, bounds, down), 1).filter(
+      (pixels) => !isCloth(lab, garment, bounds, pixels, down),
+    ),
+  )
+  const rest = painted(mask, pieces, 0)
+  rest.data.fill(0, 0, Math.max(hookEnd(mask, bounds), handEnd(mask, bounds)) * mask.width)
   return rest
 }
 

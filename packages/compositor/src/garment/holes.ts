@@ -9,17 +9,18 @@ import {
   type Bounds,
   type Mask,
 } from './mask.ts'
-import { paint, regions, withoutHoles } from './regions.ts'
+import { painted, regions, withoutHoles } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
 export function fillPrints(mask: Mask, plain: Mask): Mask {
   const holes = holesOf(mask)
   if (holes.length === 0) return mask
-  const filled = withFilled(mask, holes)
+  const filled = painted(mask, holes, 1)
   const isGap = gapTest(filled, mask, plain)
-  return withFilled(
+  return painted(
     mask,
     holes.filter((hole) => !isGap(hole)),
+    1,
   )
 }
 
@@ -76,7 +77,7 @@ export function fillSlots(mask: Mask): Mask {
     pixels.some((i) => isOpen(i - width)) &&
     !pixels.some((i) => isOpen(i + width))
   const slots = regions(narrow, 1).map((pixels) => pixels.toSorted())
-  return withFilled(mask, slots.filter(isSlot))
+  return painted(mask, slots.filter(isSlot), 1)
 }
 
 /**
@@ -86,9 +87,9 @@ export function fillSlots(mask: Mask): Mask {
 export function fillStraps(mask: Mask): Mask {
   const holes = holesOf(mask)
   if (holes.length === 0) return mask
-  const around = surroundingsOf(withFilled(mask, holes), mask)
+  const around = surroundingsOf(painted(mask, holes, 1), mask)
   const gaps = holes.filter((hole) => isBehindStrap(hole, around))
-  return gaps.length > 0 ? withFilled(mask, gaps) : mask
+  return gaps.length > 0 ? painted(mask, gaps, 1) : mask
 }
 
 /** The gaps between wide sleeves and the body, each in the order of the rows. */
@@ -110,13 +111,6 @@ function isBesideSleeve(pixels: Int32Array, { top, bottom }: Bounds, width: numb
 }
 
 const holesOf = (mask: Mask) => regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
-
-/** A copy of the mask without the holes. */
-export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
-  const copy = { ...mask, data: mask.data.slice() }
-  for (const hole of holes) paint(copy, hole, 1)
-  return copy
-}
 
 /** Around a gap the cloth is at most as wide as a sleeve's cuff or a strap: a share of the width. */
 const THIN = 0.065

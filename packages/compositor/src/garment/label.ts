@@ -3,7 +3,7 @@ import { colourDistance, medianColour, type Lab } from '../oklab.ts'
 import { clamp, lerp, type Raster } from '../raster.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { boundsOf, emptyMask, topOf, type Bounds, type Mask } from './mask.ts'
-import { paint, regions, withoutHoles } from './regions.ts'
+import { painted, regions, withoutHoles } from './regions.ts'
 
 // By experiment; lengths are in half widths of the chest.
 /** Where labels are: aside from the axis, and below the upper edge. */
@@ -30,13 +30,11 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
   }
   if (inside.length === 0) return null
   const usual = medianColour(lab, inside)
-  const differs = maskOf(
-    mask,
-    inside.filter((i) => colourDistance(lab, i, usual) > CONTRAST),
-  )
+  const maskOf = (pixels: Iterable<number>) => painted(emptyMask(mask), [pixels], 1)
+  const differs = maskOf(inside.filter((i) => colourDistance(lab, i, usual) > CONTRAST))
   // Of some labels only the frame has another colour.
   for (const pixels of regions(withoutHoles(differs), 1)) {
-    const box = boundsOf(maskOf(mask, pixels))!
+    const box = boundsOf(maskOf(pixels))!
     const [across, down] = [(box.right - box.left) / half, (box.bottom - box.top) / half]
     const isLabel =
       across > SIZE.narrowest &&
@@ -48,13 +46,6 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
     if (isLabel) return box
   }
   return null
-}
-
-/** A mask in the size of another one, set at the pixels. */
-function maskOf(mask: Mask, pixels: Iterable<number>): Mask {
-  const one = emptyMask(mask)
-  paint(one, pixels, 1)
-  return one
 }
 
 /** How far around the label its edge and its shadow reach, in pixels of the analysed picture. */

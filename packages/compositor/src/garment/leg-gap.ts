@@ -1,9 +1,8 @@
 // The gap between the legs of trousers, in which the ground lies in the shade.
 import type { Backdrop } from './background.ts'
 import type { Edges } from './edges.ts'
-import { withFilled } from './holes.ts'
 import { area, boundsOf, emptyMask, maskWhere, type Mask } from './mask.ts'
-import { paint, regions } from './regions.ts'
+import { painted, regions } from './regions.ts'
 import { changesAlong, looksShaded } from './shadow.ts'
 
 /**
@@ -30,7 +29,7 @@ export function withoutShadedGap(mask: Mask, ground: Backdrop, edges: Edges): Ma
   const shaded = maskWhere(mask, (i) => mask.data[i] === 1 && looksShaded(ground, i, GAP.darker))
   const isGap = (pixels: Int32Array) => {
     if (pixels.length < GAP.size * area(mask)) return false
-    const { left, right, top, bottom } = boundsOf(withFilled(emptyMask(mask), [pixels]))!
+    const { left, right, top, bottom } = boundsOf(painted(emptyMask(mask), [pixels], 1))!
     const start = (top - whole.top) / (whole.bottom - whole.top)
     const aside = Math.abs(left + right - whole.left - whole.right) / 2
     const { toCloth, share } = changesAlong(pixels, mask, edges)
@@ -44,7 +43,5 @@ export function withoutShadedGap(mask: Mask, ground: Backdrop, edges: Edges): Ma
       share < GAP.share
     )
   }
-  const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of regions(shaded, 1)) if (isGap(pixels)) paint(rest, pixels, 0)
-  return rest
+  return painted(mask, regions(shaded, 1).filter(isGap), 0)
 }

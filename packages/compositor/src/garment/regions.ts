@@ -65,13 +65,22 @@ export const regions = ({ data, width }: Mask, of: 0 | 1): Int32Array[] =>
 /** The least size of a piece of cloth, as a share of the largest one. Chosen by experiment. */
 export const LEAST_PIECE = 0.04
 
+/** A copy of the mask with the pixels of the pieces set to a value. */
+export function painted(mask: Mask, pieces: readonly Iterable<number>[], value: 0 | 1): Mask {
+  const copy = { ...mask, data: mask.data.slice() }
+  for (const pixels of pieces) paint(copy, pixels, value)
+  return copy
+}
+
 /** Leaves the largest region and those of at least `share` of its size. */
 export function keepLarge(mask: Mask, share: number): Mask {
   const found = regions(mask, 1)
   const least = (found[0]?.length ?? 0) * share
-  const large = emptyMask(mask)
-  for (const region of found) if (region.length >= least) paint(large, region, 1)
-  return large
+  return painted(
+    emptyMask(mask),
+    found.filter((region) => region.length >= least),
+    1,
+  )
 }
 
 /** Sets the pixels to a value, in place. */

@@ -6,7 +6,7 @@ import { clamp, pixelsWhere } from '../raster.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
 import { distanceTo, maskWhere, opened, type Mask } from './mask.ts'
-import { flood, paint, regions } from './regions.ts'
+import { flood, paint, painted, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
 export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
@@ -66,11 +66,9 @@ async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Between): 
   }
   const bright = edges.cut(terminal)
   await pause()
-  const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of piecesOff(mask, bright)) {
-    if (pixels.filter(isSmooth).length > smooth.share * pixels.length) paint(rest, pixels, 0)
-  }
-  return rest
+  const isSmoothPiece = (pixels: Int32Array) =>
+    pixels.filter(isSmooth).length > smooth.share * pixels.length
+  return painted(mask, piecesOff(mask, bright).filter(isSmoothPiece), 0)
 }
 
 /**

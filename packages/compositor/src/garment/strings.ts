@@ -1,7 +1,6 @@
 // Strings that hang from a hem, such as the drawstring of a jacket. They would be the garment's lower end.
-import { piecesOf } from '../pieces.ts'
 import { boundsOf, runsOf, type Mask } from './mask.ts'
-import { paint } from './regions.ts'
+import { painted, regions } from './regions.ts'
 
 /**
  * A string is at most `wide` and at least `long`, and `above` it the cloth is at least `hem` wide, in widths of the
@@ -30,17 +29,14 @@ export function withoutStrings(mask: Mask): Mask {
       if (isFree) thin.fill(1, start + left, start + right)
     }
   }
-  const strings = piecesOf(thin, width, 1).filter(({ pixels }) => {
+  const strings = regions({ ...mask, data: thin }, 1).filter((pixels) => {
     const [first, last] = [pixels[0]!, Math.max(...pixels)]
     if ((last - first) / width < whole * STRING.long) return false
     const row = Math.floor(first / width) - Math.round(whole * STRING.above)
     const hem = row < 0 ? undefined : runAt(mask, row, first % width)
     return hem !== undefined && hem.right - hem.left >= whole * STRING.hem
   })
-  if (strings.length === 0) return mask
-  const rest = { ...mask, data: data.slice() }
-  for (const { pixels } of strings) paint(rest, pixels, 0)
-  return rest
+  return strings.length === 0 ? mask : painted(mask, strings, 0)
 }
 
 const runAt = (mask: Mask, row: number, column: number) =>

@@ -11,7 +11,7 @@ import {
   type Bounds,
   type Mask,
 } from './mask.ts'
-import { keepLarge, LEAST_PIECE, paint, regions } from './regions.ts'
+import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 
 /** A neck is at most this wide, and at least this high, in widths and heights of all that is cut out. By experiment. */
 const NECK = { width: 0.32, height: 0.04 }
@@ -57,9 +57,7 @@ export function withoutSupport(lab: Lab, mask: Mask): Mask {
   let support = unlikeCloth(lab, mask, bounds, end, isHanger)
   if (isHanger && support.length === 0) support = woodIn(lab, mask, bounds, end)
   if (support.length === 0) return mask
-  const rest = { ...mask, data: mask.data.slice() }
-  for (const pixels of support) paint(rest, pixels, 0)
-  const garment = keepLarge(rest, LEAST_PIECE)
+  const garment = keepLarge(painted(mask, support, 0), LEAST_PIECE)
   // What holds the pieces of a garment together is no support.
   return regions(garment, 1).length > regions(mask, 1).length ? mask : garment
 }

@@ -9,9 +9,8 @@ import type { Pose } from '../perception.ts'
 import { lerp, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { handsBefore } from './hands.ts'
-import { withFilled } from './holes.ts'
 import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
-import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
+import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 import { bodyRowsOf } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
@@ -146,9 +145,10 @@ const reachesEnd = ({ width, height, data }: Mask): boolean =>
 function solid(mask: Mask): Mask {
   const large = keepLarge(withoutSlivers(mask), LEAST_PIECE)
   const most = area(large) * LARGEST_ERROR
-  return withFilled(
+  return painted(
     large,
     regions(large, 0).filter((hole) => hole.length < most),
+    1,
   )
 }
 
