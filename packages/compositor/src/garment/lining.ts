@@ -11,12 +11,6 @@ import { agreementOf, indexOfRay, rimsOf, withoutFringe, type Rim } from './rims
 import { upperShape } from './shape.ts'
 
 /**
- * What a label adds to the score of a front edge that ends below it, so far at most, in half widths of the chest: it is sewn to
- * the inside of the back. Of 267 product photos six more are cut along the right edge, and no other along a wrong one.
- */
-const LABEL = { score: 1, reach: 0.3 }
-
-/**
  * The mask without the lining; the mask itself when no front edge of the opening is convincing.
  * @param label the box around the label in the neck; null for none
  */
@@ -84,9 +78,7 @@ async function rimOf(
   let most = 0
   for (const rim of await rimsOf(lab, mask, axis, half)) {
     await pause()
-    const below = label ? (rim.centre.y + rim.radii.at(-1)! - label.bottom) / half : 0
-    const isBelowLabel = below > 0 && below < LABEL.reach
-    const score = scoreOf(rim, lab, mask, half) + (isBelowLabel ? LABEL.score : 0)
+    const score = scoreOf(rim, lab, mask, half, label)
     if (score <= most) continue
     most = score
     best = rim

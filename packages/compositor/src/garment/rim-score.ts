@@ -2,7 +2,7 @@
 import type { Lab } from '../oklab.ts'
 import { mean } from '../plane.ts'
 import type { Way } from './contour.ts'
-import type { Mask } from './mask.ts'
+import type { Bounds, Mask } from './mask.ts'
 import { pointsOf, rayOf, type Rim } from './rims.ts'
 
 /**
@@ -22,6 +22,11 @@ const WEIGHT = {
 }
 /** The score without any evidence. */
 const BIAS = -4.15
+/**
+ * What a label adds to the score of a curve that ends below it, so far at most, in half widths of the chest: it is sewn to the
+ * inside of the back. Of 267 product photos six more are cut along the right edge, and no other along a wrong one.
+ */
+const LABEL = { score: 1, reach: 0.3 }
 /** The usual height of the lining that is seen, in half widths of the chest. */
 const USUAL_HEIGHT = 0.36
 
@@ -29,8 +34,15 @@ const USUAL_HEIGHT = 0.36
  * Above 0 for a curve that is likely the front edge, and the higher the likelier.
  * @param mask the cloth without its fringe
  * @param half half the width of the chest, in pixels
+ * @param label the box around the label in the neck; null for none
  */
-export function scoreOf(rim: Rim, lab: Lab, mask: Mask, half: number): number {
+export function scoreOf(
+  rim: Rim,
+  lab: Lab,
+  mask: Mask,
+  half: number,
+  label: Bounds | null,
+): number {
   const { height, taper } = liningAbove(rim, mask, half)
   const { slenderness, bluntness, roughness } = formOf(rim)
   return (
@@ -43,8 +55,14 @@ export function scoreOf(rim: Rim, lab: Lab, mask: Mask, half: number): number {
     WEIGHT.roughness * roughness +
     (WEIGHT.dip * rim.dip) / half +
     WEIGHT.slenderness * slenderness +
-    WEIGHT.bluntness * bluntness
+    WEIGHT.bluntness * bluntness +
+    (label && endsBelow(rim, label, half) ? LABEL.score : 0)
   )
+}
+
+function endsBelow({ centre, radii }: Rim, label: Bounds, half: number): boolean {
+  const below = centre.y + radii.at(-1)! - label.bottom
+  return below > 0 && below < LABEL.reach * half
 }
 
 /** Added to heights, in half widths, and to a roughness: smaller ones count as none. */
