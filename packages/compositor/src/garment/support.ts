@@ -5,6 +5,7 @@ import {
   area,
   areaOfRow,
   boundsOf,
+  emptyMask,
   extentOfRow,
   isBorder,
   maskWhere,
@@ -48,14 +49,27 @@ const WOOD = {
 const CHEST = 2
 const GREY = 0.02
 
+/** What may begin with a support. */
+interface Shown {
+  lab: Lab
+  mask: Mask
+  bounds: Bounds
+  /** The row in which the neck ends. */
+  end: number
+  /** Pixels that surely are cloth. */
+  cloth: readonly number[]
+}
+
 /** The mask without the dummy or the hanger; the mask itself where none is seen. */
 export function withoutSupport(lab: Lab, mask: Mask): Mask {
   const bounds = boundsOf(mask)
   const end = bounds && neckEnd(mask, bounds)
   if (!end) return mask
+  const cloth = within(mask, rowAt(bounds, CLOTH.from), rowAt(bounds, CLOTH.to))
+  const shown: Shown = { lab, mask, bounds, end, cloth }
   const isHanger = startsWithApex(mask, bounds)
-  let support = unlikeCloth(lab, mask, bounds, end, isHanger)
-  if (isHanger && support.length === 0) support = woodIn(lab, mask, bounds, end)
+  const unlike = unlikeCloth(shown, isHanger)
+  const support = isHanger && unlike.length === 0 ? woodIn(shown) : unlike
   if (support.length === 0) return mask
   const garment = keepLarge(painted(mask, support, 0), LEAST_PIECE)
   // What holds the pieces of a garment together is no support.
@@ -69,15 +83,8 @@ const within = ({ width, data }: Mask, from: number, to: number) =>
 const rowAt = ({ top, bottom }: Bounds, share: number) => Math.round(lerp(top, bottom, share))
 
 /** The pieces at the edge of what is cut out that have the colour of the neck and not that of the cloth. */
-function unlikeCloth(
-  lab: Lab,
-  mask: Mask,
-  bounds: Bounds,
-  end: number,
-  isHanger: boolean,
-): Int32Array[] {
+function unlikeCloth({ lab, mask, bounds, end, cloth }: Shown, isHanger: boolean): Int32Array[] {
   const { width } = mask
-  const cloth = within(mask, rowAt(bounds, CLOTH.from), rowAt(bounds, CLOTH.to))
   const neck = within(mask, bounds.top, end)
   const [colour, clothColour] = [medianColour(lab, neck), medianColour(lab, cloth)]
   const isSupport = (i: number) =>
@@ -95,7 +102,7 @@ function unlikeCloth(
 }
 
 /** The pieces in the colour of wood that begin at the upper end and end above the chest; some of the cloth may be like it. */
-function woodIn(lab: Lab, mask: Mask, bounds: Bounds, end: number): Int32Array[] {
+function woodIn({ lab, mask, bounds, end, cloth }: Shown): Int32Array[] {
   const { width } = mask
   const apex = Math.ceil(lerp(bounds.top, end, WOOD.apex))
   const colour = medianColour(lab, within(mask, bounds.top, apex))
@@ -104,16 +111,16 @@ function woodIn(lab: Lab, mask: Mask, bounds: Bounds, end: number): Int32Array[]
   if (b < WOOD.yellow || a < WOOD.red || a > b * WOOD.redder) return []
   const share = wide ? (wide.right - wide.left) / (bounds.right - bounds.left) : 0
   if (share < WOOD.width.least || share > WOOD.width.most) return []
-  const cloth = within(mask, rowAt(bounds, CLOTH.from), rowAt(bounds, CLOTH.to))
-  const lowest = rowAt(bounds, HANGER.lowest) * width
-  const shortest = Math.round(lerp(bounds.top, end, WOOD.shortest)) * width
+  const lowest = rowAt(bounds, HANGER.lowest)
+  const shortest = Math.round(lerp(bounds.top, end, WOOD.shortest))
   for (const alike of WOOD.alike) {
     const isWood = (i: number) => colourDistance(lab, i, colour) < alike
     if (cloth.filter(isWood).length > WOOD.inCloth * cloth.length) continue
     const seen = maskWhere(mask, (i) => mask.data[i] === 1 && isWood(i))
     const pieces = regions(seen, 1).filter((pixels) => pixels[0]! < apex * width)
-    const last = Math.max(...pieces.map((pixels) => pixels.reduce((most, i) => Math.max(most, i))))
-    if (last < lowest) return last > shortest ? pieces : []
+    const wood = boundsOf(painted(emptyMask(mask), pieces, 1))
+    if (!wood) return []
+    if (wood.bottom <= lowest) return wood.bottom > shortest ? pieces : []
   }
   return []
 }
