@@ -88,10 +88,12 @@ export function orderOf(
         // Beside the torso skin is the arm's; before the torso it can be the belly's.
         const beside = label === LABEL.skin && isBeside(body, side, point)
         if (at.distance > (beside ? BESIDE_TORSO : ON_ARM)) continue
+        // No sleeve: the cloth that a hand holds, or a pocket around it.
+        if (label === LABEL.top && at.share > WRIST) continue
         if (label === LABEL.skin) {
           if (at.share > WRIST) order.sleeves.data[i] = 1
           else onArm[i] = 1
-        } else if (at.share > WRIST) continue // No sleeve: the cloth that a hand holds, or a pocket around it.
+        }
         const sleeveEnd = sleeveEnds[side === body.left ? 0 : 1]!
         const bareFrom = label === LABEL.skin ? SKIN_FROM : CLOTH_FROM
         if (at.share > Math.max(bareFrom, sleeveEnd)) order.torso.data[i] = 1
