@@ -123,7 +123,6 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   const { garment, parsing, perception, body, covered, stretches } = facts
   const side = Math.max(parsing.width, parsing.height)
   const result = shrink(after, side)
-  await pause()
   const change = changes(shrink(before, side), result, parsing.labels.length)
   const product = asDrawn(garment.picture, covered)
   await pause()

@@ -66,7 +66,7 @@ describe('encodeJpeg', () => {
 
   it('pauses while it encodes', async () => {
     const pauses = vi.spyOn(globalThis, 'setTimeout')
-    await encodeJpeg(plain(1_000, 1_000, [9, 9, 9, 255]), 90)
+    await encodeJpeg(plain(2_000, 2_000, [9, 9, 9, 255]), 90)
     expect(pauses.mock.calls.length).toBeGreaterThan(4)
     pauses.mockRestore()
   })

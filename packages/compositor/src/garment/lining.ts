@@ -24,9 +24,7 @@ export async function withoutLining(lab: Lab, mask: Mask, label: Bounds | null):
   await pause()
   const rim = await rimOf(lab, inner, rows.axis, half, label)
   if (!rim) return mask
-  await pause()
   const sides = sidesOf(rim, lab, inner, half)
-  await pause()
   const cut = keepLarge(cutAbove(rim.centre, sides, mask), LEAST_PIECE)
   return isCollar(rim, mask, cut) ? mask : cut
 }
