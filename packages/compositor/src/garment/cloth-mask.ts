@@ -1,17 +1,16 @@
 // Which pixels of a product photo are cloth.
-import { CompositionError } from '../composition-error.ts'
 import { distanceTo as distanceToSet } from '../distance.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
-import { clamp } from '../raster.ts'
+import { clamp, type Raster } from '../raster.ts'
 import { blurInPlace } from '../smoothing.ts'
-import { area, distanceTo, maskWhere, opened, type Mask } from './mask.ts'
+import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
 import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from './edges.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
-import { groundAround, groundOf } from './ground.ts'
-import { paletteAround, paletteAtBorder } from './palette.ts'
-import { edgelessShareOf, raggednessOf } from './outline-quality.ts'
+import { groundAround, groundOf, type Ground } from './ground.ts'
+import { grabCut } from './grab-cut.ts'
+import { differsFromAround, edgelessShareOf } from './outline-quality.ts'
 import { fillPrints, fillSlots, fillStripes, gapTest, touchesBorder } from './holes.ts'
 import { withoutShadedGap } from './leg-gap.ts'
 import { withoutShadow } from './shadow.ts'
@@ -28,17 +27,10 @@ const TEXTURED = 3
 const EXACT = 0.001
 /** The noise below which the ground has no other colour at all. */
 const FLAT = 1e-6
-/** The depth of the border in which a pattern's colours are read, and a smaller one, for cloth that reaches into it. */
-const BORDER_DEPTHS = [0.03, 0.015]
-/** On a pattern: the least share of the picture that is cloth, and of the largest piece that the half of an open front has. */
-const LEAST_SHARE = 0.04
+/** On a pattern: the least share of the largest piece that the half of an open front has. */
 const LEAST_HALF = 0.5
-/** The raggedness from which an outline has pieces of the pattern, or lost some to it: of 50 photos of used clothes. */
-const RAGGED = 1
 /** The most of an outline that has no edge: of 130 photos on grounds with noise, one that is cut out right has more. */
 const MOST_EDGELESS = 0.05
-/** Lines of the pattern that touch the cloth are at most twice this wide, in pixels. */
-const SPUR = 2
 /** The squared colour change over three pixels from which a surface is grained. */
 const GRAIN = 0.0018 ** 2
 
@@ -51,69 +43,64 @@ export interface FoundCloth {
 }
 
 /**
- * The cloth by colour and edges, on a ground that is plain, changes slowly, or has a pattern in other colours.
- * @throws CompositionError when the ground is too busy
+ * The cloth by colour and edges, in several ways: as on a ground that is plain or changes slowly, and as on any ground. First
+ * comes what is likely; last, what leaves colours of the cloth in the ground around it.
  */
-export async function clothOf(lab: Lab): Promise<FoundCloth> {
+export async function* clothsOf(picture: Raster, lab: Lab): AsyncGenerator<FoundCloth, void> {
   const edges = cutEdgesOf(lab)
   await pause()
   const ground = await groundOf(lab)
   await pause()
-  const onPlain = () =>
-    cutOut(ground, edges, ground.exact ? null : (cloth) => groundAround(ground, lab, cloth))
-  const onPattern = BORDER_DEPTHS.map((depth) => () => cutFromPattern(lab, edges, depth))
   const isOnPattern = ground.noise >= PATTERNED
-  let doubtful: FoundCloth | null = null
-  for (const cut of isOnPattern ? [...onPattern, onPlain] : [onPlain]) {
-    const found = await cut()
+  const onPlain = () => cutByGround(ground, lab, edges)
+  const onAny = [false, true].map((isUnlike) => () => cutByColours(lab, edges, isUnlike))
+  const doubtful: FoundCloth[] = []
+  for (const cut of isOnPattern ? [...onAny, onPlain] : [onPlain, ...onAny]) {
+    const solid = await solidOf(await cut(), edges)
     // What lies beside the garment on a pattern is no half of an open front.
-    const mask = isOnPattern ? keepLarge(found, LEAST_HALF) : found
-    if (isOnPattern && !isPlausible(mask)) continue
+    const mask = isOnPattern ? keepLarge(solid, LEAST_HALF) : solid
     await pause()
     const hasEdge = edgelessShareOf(mask, lab, ground.noise) < MOST_EDGELESS
-    if (hasEdge) return { mask, isOnPattern, hasEdge }
-    doubtful ??= { mask, isOnPattern, hasEdge }
+    const found = { mask, isOnPattern, hasEdge }
+    if ((cut === onPlain && !isOnPattern) || differsFromAround(mask, picture)) yield found
+    else doubtful.push(found)
   }
-  if (doubtful) return doubtful
-  throw new CompositionError(
-    'garment_not_found',
-    'The background is too busy to tell the garment from it. A plain one is needed.',
-  )
+  yield* doubtful
 }
 
-async function cutFromPattern(lab: Lab, edges: CutEdges, depth: number): Promise<Mask> {
-  const border = await paletteAtBorder(lab, depth)
-  const cloth = await cutOut(border, edges, (first) =>
-    paletteAround(lab, keepLarge(first, LEAST_PIECE), border),
-  )
-  return opened(distanceTo(cloth, 0), cloth, SPUR)
+interface Cut {
+  cloth: Mask
+  ground: Backdrop
+  /** The pixels that look like the ground. */
+  plain: Mask
 }
 
-/** @param refine knows the ground better from the first cloth; null where the first is as good as it gets */
-async function cutOut(
-  expected: Backdrop,
-  edges: CutEdges,
-  refine: ((cloth: Mask) => Backdrop | Promise<Backdrop>) | null,
-): Promise<Mask> {
-  let ground = expected
-  let plain = plainOf(ground, edges)
-  let colour = await cutByColour(ground, edges, plain)
-  if (refine) {
-    ground = await refine(fillPrints(colour, plain))
-    await pause()
-    plain = plainOf(ground, edges)
-    colour = await cutByColour(ground, edges, plain)
-  }
-  const first = fillPrints(keepLarge(fillStripes(colour), LEAST_PIECE), plain)
+async function cutByGround(expected: Ground, lab: Lab, edges: CutEdges): Promise<Cut> {
+  const plain = plainOf(expected, edges)
+  const cloth = await cutByColour(expected, edges, plain)
+  if (expected.exact) return { cloth, ground: expected, plain }
+  // The ground is known better from the first cloth.
+  const ground = groundAround(expected, lab, fillPrints(cloth, plain))
+  await pause()
+  const plainer = plainOf(ground, edges)
+  return { cloth: await cutByColour(ground, edges, plainer), ground, plain: plainer }
+}
+
+async function cutByColours(lab: Lab, edges: CutEdges, isUnlike: boolean): Promise<Cut> {
+  const { cloth, plain } = await grabCut(lab, edges, isUnlike)
+  const ground = groundAround(await groundOf(lab), lab, fillPrints(cloth, plain))
+  await pause()
+  return { cloth, ground, plain }
+}
+
+/** The cloth without holes and shadows. */
+async function solidOf({ cloth, ground, plain }: Cut, edges: CutEdges): Promise<Mask> {
+  const first = fillPrints(keepLarge(fillStripes(cloth), LEAST_PIECE), plain)
   await pause()
   const bright = withoutShadedGap(await withoutShadow(first, ground, edges), ground, edges)
   await pause()
   return fillSlots(fillPrints(keepLarge(fillStripes(bright), LEAST_PIECE), plain))
 }
-
-/** Whether the cloth is large enough, and its outline smooth enough, to be a garment on a pattern. */
-const isPlausible = (cloth: Mask) =>
-  area(cloth) > LEAST_SHARE * cloth.data.length && raggednessOf(cloth) < RAGGED
 
 async function cutByColour(ground: Backdrop, edges: CutEdges, plain: Mask): Promise<Mask> {
   const { width, height } = edges

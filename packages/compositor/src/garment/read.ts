@@ -6,10 +6,10 @@ import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import type { Perceiver, Perception } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
-import { area, borderOf, maskWhere, type Mask } from './mask.ts'
+import { area, borderOf, maskWhere, type Bounds, type Mask } from './mask.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
-import { clothOf, type FoundCloth } from './cloth-mask.ts'
+import { clothsOf, type FoundCloth } from './cloth-mask.ts'
 import { differsFromAround, raggednessOf } from './outline-quality.ts'
 import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
@@ -31,7 +31,7 @@ import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 /**
  * @param perceiver finds a person who wears the garment
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
- * @throws CompositionError when the ground is too busy or the garment is cut off
+ * @throws CompositionError when the garment is covered, cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
 export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
@@ -52,7 +52,11 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     return readFlat(picture, shrunk)
   }
   const lab = toLab(small)
-  const parsing = await parse(small, wearer ? perception : await withLegs(lab, perception), lab)
+  const parsing = await parse(
+    small,
+    wearer ? perception : await withLegs(small, lab, perception),
+    lab,
+  )
   const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
@@ -61,14 +65,14 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
 }
 
 /** The perception of a person without shoulders, whose mask has gaps, with all that stands out from a plain ground. */
-async function withLegs(lab: Lab, perception: Perception): Promise<Perception> {
-  const cut = await clothOf(lab).catch((error: unknown) => {
-    if (error instanceof CompositionError) return null
-    throw error
-  })
+async function withLegs(small: Raster, lab: Lab, perception: Perception): Promise<Perception> {
   const { person } = perception
-  const data = cut?.hasEdge && person.data.map((seen, i) => Math.max(seen, cut.mask.data[i]!))
-  return data ? { ...perception, person: { ...person, data } } : perception
+  for await (const { mask, hasEdge } of clothsOf(small, lab)) {
+    if (!hasEdge) continue
+    const data = person.data.map((seen, i) => Math.max(seen, mask.data[i]!))
+    return { ...perception, person: { ...person, data } }
+  }
+  return perception
 }
 
 /** The models and the parsing know no transparency. */
@@ -80,7 +84,7 @@ function opaque(picture: Raster): Raster {
 
 /**
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
- * @throws CompositionError when the ground is too busy, or the garment is cut off, folded or hides a sleeve
+ * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
 export async function readFlat(
   picture: Raster,
@@ -88,7 +92,37 @@ export async function readFlat(
 ): Promise<Garment | null> {
   withoutFrame(small)
   const lab = toLab(small)
-  const found = transparentBorder(small) ? clothOfAlpha(small) : await clothOf(lab)
+  const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
+  let problem: CompositionError | null = null
+  let least = 0
+  for await (const found of cuts) {
+    if (area(found.mask) < least) continue
+    if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
+    try {
+      const read = await readCloth(found, lab, small)
+      if (!read) continue
+      if (read.label) paintOver(picture, read.label, picture.width / small.width)
+      return await finished(read.shape, read.mask, read.small, picture)
+    } catch (error) {
+      if (!(error instanceof CompositionError)) throw error
+      problem ??= error
+    }
+  }
+  if (problem) throw problem
+  return null
+}
+
+interface Read {
+  shape: Shape
+  /** The cloth that is seen. */
+  mask: Mask
+  /** What is painted over, and the small picture without it. */
+  label: Bounds | null
+  small: Raster
+}
+
+/** @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground */
+async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<Read | null> {
   const cloth = withoutHolder(lab, withoutSupport(lab, found.mask))
   const whole = fillStraps(cloth)
   await pause()
@@ -103,16 +137,18 @@ export async function readFlat(
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
   let seen = shapeOf(whole)
+  let label: Bounds | null = null
+  let small = picture
   if (seen && 'waist' in seen) {
     mask = withoutTassels(whole)
     if (mask !== whole) seen = lowerShape(openGaps(mask))
   } else {
     await pause()
-    const label = labelIn(lab, whole)
+    label = labelIn(lab, whole)
     await pause()
     if (label) {
-      paintOver(picture, label, picture.width / small.width)
-      if (small !== picture) paintOver(small, label, 1)
+      small = { ...picture, data: picture.data.slice() }
+      paintOver(small, label, 1)
     }
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside =
@@ -132,7 +168,7 @@ export async function readFlat(
   }
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
-  return finished(shape, visible, small, picture)
+  return { shape, mask: visible, label, small }
 }
 
 /**
@@ -147,7 +183,7 @@ const RAGGED = 0.6
 const FOLDED = 0.03
 
 const LOST =
-  'Parts of the garment cannot be told from the background. One of another colour is needed.'
+  'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
 
 /** Whether a silhouette shows the shoulders of a top or a dress. */
 const hasShoulders = (seen: Shape | null) =>
@@ -204,6 +240,9 @@ async function withParts(seen: Shape | null, mask: Mask, lab: Lab): Promise<Shap
   // Folds and darts of a dress are as long and as straight as seams.
   return shape && hasParts(shape) && shape.kind !== 'dress' ? shape : null
 }
+
+/** Of a garment that another way to cut it out shows cut off, this share at least is seen: what is smaller is a part of it. */
+const LEAST_REST = 0.5
 
 /** The share of a side's height from which cloth there is cut off. Of 134 product photos one exceeds 0.1, with 0.4. */
 const CUT_OFF = 0.2
