@@ -59,26 +59,10 @@ const LEAP = {
   leastReach: 0.07,
   /** The body reaches at least so far from the axis. */
   body: 0.42,
-  /** So much lower than that of the other side it is a notch in the cloth. */
-  lower: 0.15,
 }
 
-/**
- * The row, searched from the hem upwards, above which the body's edge leaps outwards: not at a notch far below the other
- * side's leap, where the body is not as wide as there.
- */
+/** The row, searched from the hem upwards, above which the body's edge leaps outwards. */
 function jumpOf(rows: BodyRows, way: Way): number | null {
-  const opposite = way < 0 ? 1 : -1
-  const [jump, other] = [leapOf(rows, way), leapOf(rows, opposite)]
-  if (jump === null || other === null) return jump
-  const lowest = other + (rows.bounds.bottom - rows.bounds.top) * LEAP.lower
-  const higher = jump > lowest ? leapOf(rows, way, lowest) : null
-  const off = (y: number) => Math.abs(reachOf(rows, y, way) - reachOf(rows, other, opposite))
-  return higher !== null && off(higher) < off(jump) ? higher : jump
-}
-
-/** The lowest leap of one side that is no lower than `lowest`. */
-function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const step = Math.max(2, Math.round(height * LEAP.step))
@@ -98,7 +82,7 @@ function leapOf(rows: BodyRows, way: Way, lowest = Infinity): number | null {
     // The leg of a bodysuit also widens upwards, but the sleeve beside it is still apart.
     if (besideBody(rows, y - step, way) > FRINGE) continue
     const isUpright = upright > height * LEAP.uprightLength
-    if (y <= lowest && leaps && isUpright && here > half * LEAP.body) return y
+    if (leaps && isUpright && here > half * LEAP.body) return y
   }
   return null
 }

@@ -4,14 +4,14 @@ import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { clamp, type Raster } from '../raster.ts'
 import { blurInPlace } from '../smoothing.ts'
-import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
-import { floodThick, inverse, keepLarge, LEAST_PIECE, regions } from './regions.ts'
+import { distanceTo, maskWhere, type Mask } from './mask.ts'
+import { floodThick, keepLarge, LEAST_PIECE } from './regions.ts'
 import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from './edges.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
 import { groundAround, groundOf, type Ground } from './ground.ts'
 import { grabCut } from './grab-cut.ts'
 import { differsFromAround, edgelessShareOf } from './outline-quality.ts'
-import { fillPrints, fillSlots, fillStripes, gapTest, touchesBorder } from './holes.ts'
+import { fillPrints, fillStripes } from './holes.ts'
 import { withoutShadedGap } from './leg-gap.ts'
 import { withoutShadow } from './shadow.ts'
 
@@ -19,8 +19,6 @@ import { withoutShadow } from './shadow.ts'
 const PRIOR = 1
 /** The most that a pixel's colour can say against ground. */
 const MOST = 14
-/** The cost of calling a pixel ground that a closed outline divides from the ground around. */
-const ENCLOSED = 0.25
 /** The cost of calling a pixel ground that is textured, on a ground without noise. */
 const TEXTURED = 3
 /** The noise below which the ground has one exact colour. */
@@ -49,7 +47,7 @@ export interface FoundCloth {
 export async function* clothsOf(picture: Raster, lab: Lab): AsyncGenerator<FoundCloth, void> {
   const edges = cutEdgesOf(lab)
   await pause()
-  const ground = await groundOf(lab)
+  const ground = groundOf(lab)
   await pause()
   const isOnPattern = ground.noise >= PATTERNED
   const onPlain = () => cutByGround(ground, lab, edges)
@@ -88,7 +86,7 @@ async function cutByGround(expected: Ground, lab: Lab, edges: CutEdges): Promise
 
 async function cutByColours(lab: Lab, edges: CutEdges, isUnlike: boolean): Promise<Cut> {
   const { cloth, plain } = await grabCut(lab, edges, isUnlike)
-  const ground = groundAround(await groundOf(lab), lab, fillPrints(cloth, plain))
+  const ground = groundAround(groundOf(lab), lab, fillPrints(cloth, plain))
   await pause()
   return { cloth, ground, plain }
 }
@@ -99,7 +97,7 @@ async function solidOf({ cloth, ground, plain }: Cut, edges: CutEdges): Promise<
   await pause()
   const bright = withoutShadedGap(await withoutShadow(first, ground, edges), ground, edges)
   await pause()
-  return fillSlots(fillPrints(keepLarge(fillStripes(bright), LEAST_PIECE), plain))
+  return fillPrints(keepLarge(fillStripes(bright), LEAST_PIECE), plain)
 }
 
 async function cutByColour(ground: Backdrop, edges: CutEdges, plain: Mask): Promise<Mask> {
@@ -109,10 +107,6 @@ async function cutByColour(ground: Backdrop, edges: CutEdges, plain: Mask): Prom
   for (let i = 0; i < terminal.length; i++) {
     const off = ground.distance[i]! / spread
     terminal[i] = plain.data[i] === 1 ? -PRIOR : Math.min(MOST, (off * off) / 2) - PRIOR
-  }
-  await pause()
-  for (const pixels of await enclosedBy(terminal, plain, ground.noise < EXACT)) {
-    for (const i of pixels) terminal[i] = Math.max(terminal[i]!, ENCLOSED)
   }
   await pause()
   if (ground.noise < FLAT) {
@@ -169,35 +163,4 @@ function believeTexture(terminal: Float32Array, { distance }: Backdrop, edges: E
     if (depth[i] === 0 || fromCloth[i]! > BLOCK_NOISE.strong) continue
     terminal[i] = Math.max(terminal[i]!, isCloth(i) ? TEXTURED : 0)
   }
-}
-
-/** Of what the outline encloses: a region is that large at least, and up to this size may be ground after all. */
-const LEAST_ENCLOSED = 0.015
-const LARGEST_GROUND = 0.35
-/** The share of its pixels that then look plain. */
-const MOSTLY = 0.7
-
-/** Large regions of the ground's colour inside an outline, such as the inside of a white shirt on white. */
-async function enclosedBy(
-  terminal: Float32Array,
-  plain: Mask,
-  exact: boolean,
-): Promise<Int32Array[]> {
-  const passable = maskWhere(plain, (i) => terminal[i]! < 0 && plain.data[i] === 1)
-  const outside = floodThick(passable, 2)
-  await pause()
-  const sealed = maskWhere(plain, (i) => outside.data[i] === 0 && terminal[i]! < 0)
-  const inside = inverse(outside)
-  const size = area(inside)
-  const isGap = gapTest(inside, inverse(sealed), plain)
-  const looksPlain = (pixels: Int32Array) =>
-    pixels.length < size * LARGEST_GROUND &&
-    pixels.reduce((sum, i) => sum + plain.data[i]!, 0) > pixels.length * MOSTLY
-  return regions(sealed, 1).filter(
-    (pixels) =>
-      pixels.length >= size * LEAST_ENCLOSED &&
-      !touchesBorder(pixels, plain) &&
-      !isGap(pixels) &&
-      !(exact && looksPlain(pixels)),
-  )
 }

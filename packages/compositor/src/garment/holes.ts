@@ -1,15 +1,6 @@
 // Holes in the mask: prints in the ground's colour, or gaps through which the ground shows.
-import {
-  area,
-  boundsOf,
-  distanceTo,
-  emptyMask,
-  isBorder,
-  runsOf,
-  type Bounds,
-  type Mask,
-} from './mask.ts'
-import { painted, regions, withoutHoles } from './regions.ts'
+import { area, boundsOf, distanceTo, isBorder, type Bounds, type Mask } from './mask.ts'
+import { painted, regions } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
 export function fillPrints(mask: Mask, plain: Mask): Mask {
@@ -48,36 +39,6 @@ export function fillStripes(mask: Mask): Mask {
     }
   }
   return filled
-}
-
-/** The widest slot, in widths of the cloth, and the least depth of one, in heights. By experiment on striped shirts. */
-const SLOT = { width: 0.06, depth: 0.1 }
-
-/**
- * Fills slots that are open at the top only: stripes in the ground's colour that reach the shoulder. The gap
- * between a sleeve and the body is open at its lower end.
- */
-export function fillSlots(mask: Mask): Mask {
-  const bounds = boundsOf(mask)
-  if (!bounds) return mask
-  const closed = withoutHoles(mask)
-  const { width, data } = closed
-  const widest = (bounds.right - bounds.left) * SLOT.width
-  const narrow = emptyMask(mask)
-  for (let y = bounds.top; y < bounds.bottom; y++) {
-    let end = -Infinity
-    for (const { left, right } of runsOf(closed, y)) {
-      if (left - end <= widest) narrow.data.fill(1, y * width + end, y * width + left)
-      end = right
-    }
-  }
-  const isOpen = (i: number) => data[i] !== 1 && narrow.data[i] !== 1
-  const isSlot = (pixels: Int32Array) =>
-    pixels.at(-1)! - pixels[0]! > (bounds.bottom - bounds.top) * SLOT.depth * width &&
-    pixels.some((i) => isOpen(i - width)) &&
-    !pixels.some((i) => isOpen(i + width))
-  const slots = regions(narrow, 1).map((pixels) => pixels.toSorted())
-  return painted(mask, slots.filter(isSlot), 1)
 }
 
 /**
@@ -146,7 +107,7 @@ function isBehindStrap(hole: Int32Array, { depth, rim, thin }: Surroundings): bo
  * @param cloth the cloth without the holes
  * @param plain the pixels that look like the ground
  */
-export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => boolean {
+function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => boolean {
   const total = area(filled)
   const bounds = boundsOf(filled)
   let around: Surroundings | undefined
@@ -175,5 +136,4 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Arr
 }
 
 /** Whether the region reaches the edge of the picture. */
-export const touchesBorder = (pixels: Int32Array, mask: Mask) =>
-  pixels.some((i) => isBorder(i, mask))
+const touchesBorder = (pixels: Int32Array, mask: Mask) => pixels.some((i) => isBorder(i, mask))

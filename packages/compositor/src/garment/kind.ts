@@ -56,17 +56,8 @@ function endsInCuffs(rows: BodyRows): boolean {
   return first > from && gap > CUFFS.gap && gapBelow(CUFFS.level) > CUFFS.atOnce * gap
 }
 
-/** Of some 340 trousers, shorts and skirts none is less tall, in widths. */
-const LEAST_ASPECT = 0.53
 /**
- * The hem of trousers whose legs are not separated is open over this share of the height: of photos so many times as tall as
- * wide, that of skirts over 0.044 at most, that of seven trousers over 0.073 and more.
- */
-const LOST_LEGS = { open: 0.05, aspect: 1.4 }
-
-/**
- * @returns the shape of a silhouette, by its kind; null when it cannot be a garment, as that of trousers whose legs are not
- * separated, or of a top without shoulders
+ * @returns the shape of a silhouette, by its kind; null when it cannot be a garment, as that of a top without shoulders
  */
 export function shapeOf(whole: Mask): Shape | null {
   const mask = openGaps(whole)
@@ -78,16 +69,10 @@ export function shapeOf(whole: Mask): Shape | null {
   if (!hasCuffs && startsWithWaist(mask, rows, crotch)) return lowerShape(mask)
   const upper = upperShape(mask)
   if (upper && hasParts(upper)) return upper
-  const { bounds, gapLeft } = rows
-  const height = bounds.bottom - bounds.top
-  const aspect = height / (bounds.right - bounds.left)
-  const open = openRows(gapLeft, bounds.top + (height >> 1))
-  const lostLegs = !crotch && aspect > LOST_LEGS.aspect && open > LOST_LEGS.open * height
   const level = upper && isLevel(upper)
   const least = level ? LEVEL.score : 0
-  if (!hasCuffs && !lostLegs && aspect > LEAST_ASPECT && waistScore(mask, rows, crotch) > least)
-    return lowerShape(mask)
-  return upper && level && (lostLegs || upper.kind === 'top') ? null : upper
+  if (!hasCuffs && waistScore(mask, rows, crotch) > least) return lowerShape(mask)
+  return upper && level && upper.kind === 'top' ? null : upper
 }
 
 /**

@@ -11,7 +11,6 @@ import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothsOf, type FoundCloth } from './cloth-mask.ts'
 import { differsFromAround, raggednessOf } from './outline-quality.ts'
-import { withoutFrame } from './frame.ts'
 import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
@@ -19,7 +18,6 @@ import { matteOf } from './matte.ts'
 import { shapeOf } from './kind.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
-import { withoutStrings } from './strings.ts'
 import { withoutSupport } from './support.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
@@ -90,22 +88,25 @@ export async function readFlat(
   picture: Raster,
   small = shrink(picture, ANALYSIS_SIDE),
 ): Promise<Garment | null> {
-  withoutFrame(small)
   const lab = toLab(small)
   const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
-  let problem: CompositionError | null = null
+  // What the most likely way to cut it out comes to.
+  let problem: CompositionError | null | undefined
   let least = 0
   for await (const found of cuts) {
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
     try {
       const read = await readCloth(found, lab, small)
-      if (!read) continue
+      if (!read) {
+        if (problem === undefined) problem = null
+        continue
+      }
       if (read.label) paintOver(picture, read.label, picture.width / small.width)
       return await finished(read.shape, read.mask, read.small, picture)
     } catch (error) {
       if (!(error instanceof CompositionError)) throw error
-      problem ??= error
+      if (problem === undefined) problem = error
     }
   }
   if (problem) throw problem
@@ -153,7 +154,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside =
       whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
-    mask = withoutLegCut(withoutStrings(outside))
+    mask = withoutLegCut(outside)
     if (mask !== whole) seen = shapeOf(mask)
   }
   await pause()

@@ -6,13 +6,13 @@ import { clamp, pixelsWhere } from '../raster.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
 import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './edges.ts'
 import { distanceTo, maskWhere, opened, type Mask } from './mask.ts'
-import { flood, paint, painted, regions } from './regions.ts'
+import { flood, paint, regions } from './regions.ts'
 
 /** The mask without the shadow that the cloth casts on the ground. */
 export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
   const between = { ...edges, cut: cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1)) }
   await pause()
-  return withoutSoftShadow(await withoutHardShadow(mask, ground, between), ground, between)
+  return withoutSoftShadow(mask, ground, between)
 }
 
 /** Edges, and what divides cloth and shadow along them. */
@@ -26,50 +26,6 @@ const piecesOff = (mask: Mask, rest: Mask) =>
     maskWhere(mask, (i) => mask.data[i] === 1 && rest.data[i] === 0),
     1,
   )
-
-/** A hard shadow can be told from cloth of one colour with a texture. By experiment. */
-const HARD_SHADOW = {
-  /** The least chroma of such cloth, and its least change over three pixels. */
-  cloth: { chroma: 0.03, change: 0.02 },
-  /** A shadow has less than this share of the cloth's chroma, on at most so much of what is cut out. */
-  pale: { chroma: 0.7, share: 0.25 },
-  /** How much darker than the ground it is, and its most chroma. */
-  darker: { least: 0.08, most: 0.4 },
-  chroma: 0.016,
-  /** The most change over three pixels inside it, and the least share of it that is so smooth. */
-  smooth: { change: 0.02, share: 0.15 },
-  /** The costs of calling its pixels ground: inside, at the rim, and where it meets the cloth. */
-  costs: { inside: -1, rim: -0.4, fading: 0.06 },
-}
-
-/** Cuts off large smooth grey pieces, whose edge to the ground is as hard as that to the cloth. */
-async function withoutHardShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
-  const { darker, chroma } = ground
-  const { cloth: least, pale, costs, smooth } = HARD_SHADOW
-  const cloth = pixelsWhere(mask.data.length, (i) => mask.data[i] === 1)
-  const colour = median(cloth.map((i) => chroma[i]!))
-  const change = median(cloth.map((i) => changeAround(edges, i)))
-  if (colour < least.chroma || change < least.change ** 2) return mask
-  const isPale = (i: number) => chroma[i]! < pale.chroma * colour
-  if (cloth.filter(isPale).length > pale.share * cloth.length) return mask
-  const isShaded = (i: number) =>
-    isPale(i) && darker[i]! > HARD_SHADOW.darker.least && darker[i]! < HARD_SHADOW.darker.most
-  const isGrey = (i: number) => chroma[i]! < HARD_SHADOW.chroma
-  const isSmooth = (i: number) => changeAround(edges, i) < smooth.change ** 2
-  // Without any, no cut is needed.
-  if (!cloth.some((i) => isShaded(i) && isGrey(i) && isSmooth(i))) return mask
-  await pause()
-  const terminal = new Float32Array(mask.data.length).fill(-50)
-  for (const i of cloth) {
-    if (!isShaded(i)) terminal[i] = 50
-    else terminal[i] = !isGrey(i) ? costs.fading : isSmooth(i) ? costs.inside : costs.rim
-  }
-  const bright = edges.cut(terminal)
-  await pause()
-  const isSmoothPiece = (pixels: Int32Array) =>
-    pixels.filter(isSmooth).length > smooth.share * pixels.length
-  return painted(mask, piecesOff(mask, bright).filter(isSmoothPiece), 0)
-}
 
 /**
  * How far the outline moves at a time, as a share of the longer side, and the cost of calling a pixel shadow: usually,
@@ -89,9 +45,6 @@ const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
  * it changes less over three pixels: the even core of the shadow.
  */
 const CORE = { dark: 0.75, cost: -0.05, change: 0.01 }
-/** Where so much of the cloth is so near to the ground's colour, such as white on white, it does not go on. */
-const LIKE_GROUND = { distance: 0.05, share: 0.45 }
-
 function shadowOf(mask: Mask, ground: Backdrop): { reach: number; cost: number } {
   const { reach, cost } = unlikeShare(mask, ground) > UNLIKE.share ? UNLIKE : USUAL
   return { reach: reach * Math.max(mask.width, mask.height), cost }
@@ -123,13 +76,10 @@ export const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = D
  * edges, cloth has hard ones. Goes on while a shadow is as wide as the reach.
  */
 async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
-  const isLikeGround = (i: number) =>
-    ground.distance[i]! < LIKE_GROUND.distance && looksShaded(ground, i)
-  const most = shareIn(mask, isLikeGround) < LIKE_GROUND.share ? WIDE.moves : 1
   const far = shadedGround(mask, ground)
   let rest = mask
   let core = 0
-  for (let move = 0; move < most; move++) {
+  for (let move = 0; move < WIDE.moves; move++) {
     const before = rest
     const depth = distanceTo(before, 0)
     const { reach, cost } = shadowOf(before, ground)

@@ -1,10 +1,10 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
-import { distance, resample } from '../lines.ts'
+import { resample } from '../lines.ts'
 import { mean } from '../plane.ts'
 import { lerp, type Point } from '../raster.ts'
 import { armpitOf, neckOf, type Armpit } from './armpit.ts'
-import { farReachOf, type BodyRows } from './body-rows.ts'
+import type { BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
 import { smoothLine } from '../smoothing.ts'
@@ -47,15 +47,6 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
         right: topCorner(outline, armpits.right, half, 1),
       }
     : { left: neckOf(outline, rows, half, -1), right: neckOf(outline, rows, half, 1) }
-  // A deep neckline can look like an armhole; the garment's other side shows the true one.
-  const isInNeckline = ({ at }: Armpit) => isOn(outline, necks.left, necks.right, at)
-  const wrong = { left: isInNeckline(armpits.left), right: isInNeckline(armpits.right) }
-  if (wrong.left && wrong.right) return null
-  if (wrong.left) armpits.left = mirrored(outline, armpits.right, axis, necks)
-  if (wrong.right) armpits.right = mirrored(outline, armpits.left, axis, necks)
-  if (hasCaps(outline, armpits, necks, axis)) {
-    for (const armpit of [armpits.left, armpits.right]) armpit.sleeved = true
-  }
   evenOut(armpits, axis, half)
   half = (armpits.right.x - armpits.left.x) / 2
   const sides = {
@@ -72,7 +63,7 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   )
   return {
     kind: isDress(rows, half, chestY, hem) && !hangsToHem ? 'dress' : 'top',
-    shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half, rows),
+    shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half),
     neckline: resample(smoothLine(neckline, 2), NECK_POINTS),
     left: side('left'),
     right: side('right'),
@@ -96,49 +87,6 @@ function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Poi
     length > HIGH_WAIST.length &&
     waistAt + HIGH_WAIST.counts * waist < HIGH_WAIST.most
   )
-}
-
-/**
- * How far short sleeves that fall steeply reach, in distances of the armpit from the axis, on each side that shows no other
- * sleeve. Of some 50 garments two T-shirts have 1.24 to 1.27, two sleeveless tops 1.18 on the narrower side; one that seams
- * cut into parts, 1.42.
- */
-const CAPS = { from: 1.21, to: 1.35 }
-
-/** Whether the upper edge reaches so far beyond the armpits that it is that of sleeves, whose lower edge is all cuff. */
-function hasCaps(
-  outline: readonly Point[],
-  armpits: { left: Armpit; right: Armpit },
-  necks: { left: number; right: number },
-  axis: number,
-): boolean {
-  return (['left', 'right'] as const).every((name) => {
-    const { x, at, sleeved } = armpits[name]
-    const way = name === 'left' ? -1 : 1
-    const offs = stretch(outline, necks[name], at, way).map((point) => way * (point.x - axis))
-    const reach = Math.max(...offs) / (way * (x - axis))
-    return sleeved || (reach > CAPS.from && reach < CAPS.to)
-  })
-}
-
-/** Whether the clockwise way from one index to another passes a third. */
-function isOn(outline: readonly Point[], from: number, to: number, at: number): boolean {
-  const count = outline.length
-  return (at - from + count) % count <= (to - from + count) % count
-}
-
-/** The armpit opposite to one that is known. */
-function mirrored(
-  outline: readonly Point[],
-  armpit: Armpit,
-  axis: number,
-  necks: { left: number; right: number },
-): Armpit {
-  const wanted = { x: 2 * axis - armpit.x, y: armpit.y }
-  const at = bestIndex(outline, (point, index) =>
-    isOn(outline, necks.left, necks.right, index) ? -Infinity : -distance(point, wanted),
-  )
-  return { ...armpit, ...wanted, at }
 }
 
 /** Half widths of the chest between the heights of both armpits. Of some 60 product photos two exceed it. */
@@ -198,12 +146,6 @@ const SLEEVE_ROOT = 0.05
 const SHOULDER_FALL = 0.5
 /** Narrower shoulders, in half widths of the chest, are straps. */
 const STRAP = 0.22
-/**
- * The same for one strap of a garment with sleeves, at some depths below the neck point. A strap hangs straight;
- * the shoulder of a wide neck, which can be as narrow, falls outwards by more than `aside`.
- */
-const HANGING_STRAP = { width: 0.25, depths: [0.1, 0.2, 0.3], aside: 0.35 }
-
 /** The index in the line from the neck to the armpit where the shoulder ends. */
 function shoulderOf(line: readonly Point[], armpit: Armpit, half: number, way: Way): number {
   if (armpit.sleeved) {
@@ -221,30 +163,10 @@ function shoulderOf(line: readonly Point[], armpit: Armpit, half: number, way: W
   return Math.max(0, near)
 }
 
-function shouldersOf(
-  left: UpperSide,
-  right: UpperSide,
-  half: number,
-  rows: BodyRows,
-): UpperGarment['shoulders'] {
-  if (left.sleeve || right.sleeve) {
-    const hung = isStrap(rows, left.neck, half, -1) && isStrap(rows, right.neck, half, 1)
-    return hung ? 'off-shoulder' : 'sleeves'
-  }
+function shouldersOf(left: UpperSide, right: UpperSide, half: number): UpperGarment['shoulders'] {
+  if (left.sleeve || right.sleeve) return 'sleeves'
   const width = (left.neck.x - left.shoulder.x + right.shoulder.x - right.neck.x) / 2
   return width < half * STRAP ? 'straps' : 'none'
-}
-
-/** Whether a garment with sleeves hangs from a strap: the cloth stays narrow below the neck point. */
-function isStrap(rows: BodyRows, neck: Point, half: number, way: Way): boolean {
-  const { axis, gapLeft, gapRight } = rows
-  return HANGING_STRAP.depths.every((depth) => {
-    const y = Math.round(neck.y + half * depth)
-    const inner = way < 0 ? axis - gapLeft[y]! : gapRight[y]! - axis
-    const outer = farReachOf(rows, y, way)
-    const aside = outer - way * (neck.x - axis)
-    return outer - inner < half * HANGING_STRAP.width && aside < half * HANGING_STRAP.aside
-  })
 }
 
 /** How deep an upper edge is that counts as flat, and where it is measured, in half widths of the chest. */
