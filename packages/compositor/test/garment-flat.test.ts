@@ -471,6 +471,16 @@ describe('readFlat', () => {
     expect(right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(280)
   })
 
+  it('tells short sleeves that fall steeply from the shoulders of a sleeveless top', async () => {
+    const shouldersAt = async (tip: number) => {
+      const half = `150 86, 122 60, 100 64, ${tip} 82, 88 118, 86 250, 150 250`
+      const garment = await readFlat(cutOut([half]))
+      if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+      return garment.shoulders
+    }
+    expect([await shouldersAt(67), await shouldersAt(76)]).toEqual(['sleeves', 'none'])
+  })
+
   it('finds wide sleeves that hide the sides and end at the hem', async () => {
     const garment = await readFlat(
       cutOut(['150 50, 125 50, 118 70, 92 86, 22 296, 50 306, 62 288, 62 310, 150 310']),
@@ -1336,6 +1346,16 @@ describe('crotchOf', () => {
     const crotch = (mask: Mask) => crotchOf(mask, bodyRowsOf(mask)!)
     expect(crotch(parted(68))).toEqual({ x: 50, y: 68 })
     expect(crotch(parted(44))).toBeNull()
+  })
+
+  it('finds the gap between legs above a notch in the hem of one', () => {
+    const legs = maskWhere({ width: 100, height: 200 }, (i) => {
+      const [x, y] = [i % 100, Math.floor(i / 100)]
+      const isLeft = x >= 10 && x < 40 && y < 165
+      const isRight = x >= 46 && x < 90 && (y < 179 || x < 52 || x >= 56)
+      return y >= 20 && y < 180 && (y < 80 ? x >= 10 && x < 90 : isLeft || isRight)
+    })
+    expect(crotchOf(legs, bodyRowsOf(legs)!)).toEqual({ x: 43, y: 80 })
   })
 })
 

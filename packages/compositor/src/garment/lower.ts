@@ -101,8 +101,8 @@ const HIPS = { at: 0.3, wide: 0.78 }
 /**
  * Where legs part, as shares of the garment's height and, `aside` of the axis, of its width: the highest
  * crotch at all, as higher gaps are those of open fronts and beside sleeves; the lowest and the usual one of long
- * trousers; how long legs may touch between two pieces of the gap, and the least length of the gap. Of 50 trousers and
- * shorts the highest crotch is at 0.24. By experiment on product photos.
+ * trousers; how long legs may touch between two pieces of the gap, how deep a notch in a hem is at most, and the least
+ * length of the gap. Of 50 trousers and shorts the highest crotch is at 0.24. By experiment on product photos.
  */
 const CROTCH = {
   highest: 0.18,
@@ -110,12 +110,13 @@ const CROTCH = {
   usual: 0.31,
   aside: 0.22,
   seam: 0.03,
+  notch: 0.01,
   gap: 0.1,
   longGap: 0.02,
 }
 
 /**
- * Where the legs part, searched from the hem upwards. Legs that touch part above the gap that shows.
+ * Where the legs part, searched from the hem upwards, above notches in it. Legs that touch part above the gap that shows.
  * @returns null when there is no gap between legs
  */
 export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
@@ -130,7 +131,10 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
   for (let y = bounds.bottom - 1; y > bounds.top + height * CROTCH.highest; y--) {
     const gap = gapAt(mask, y, axis, width * CROTCH.aside)
     if (!gap) {
-      if (top && top.y - y > height * CROTCH.seam) break
+      if (!top || top.y - y <= height * CROTCH.seam) continue
+      if (count > height * CROTCH.notch) break
+      top = null
+      count = 0
       continue
     }
     rows.gapLeft[y] = gap.left
