@@ -113,7 +113,7 @@ async function cutByColour(ground: Backdrop, edges: CutEdges, plain: Mask): Prom
     believeTexture(terminal, ground, edges)
     await pause()
   }
-  const mask = cutAlong(edges, clamp(ground.noise * 3, 0.008, 0.08))(terminal)
+  const mask = await cutAlong(edges, clamp(ground.noise * 3, 0.008, 0.08))(terminal)
   await pause()
   return mask
 }

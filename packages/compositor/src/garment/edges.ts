@@ -46,7 +46,7 @@ const SMOOTHNESS = 7
 const LEAST_COST = 0.02
 
 /** Per pixel: positive, what it costs to call it ground; negative, to call it cloth. */
-export type Cut = (terminals: Float32Array) => Mask
+export type Cut = (terminals: Float32Array) => Promise<Mask>
 
 /** Divides the picture, as often as wanted, along edges where the colour changes by `contrast` or more. */
 export function cutAlong({ width, height, right, down, graph }: CutEdges, contrast: number): Cut {
@@ -60,10 +60,10 @@ export function cutAlong({ width, height, right, down, graph }: CutEdges, contra
     arcs[back] = arcs[arc]!
   }
   const uncut = arcs.slice()
-  return (terminals) => {
+  return async (terminals) => {
     arcs.set(uncut)
     graph.terminals.set(terminals)
-    return { width, height, data: graph.cut() }
+    return { width, height, data: await graph.cut() }
   }
 }
 

@@ -54,8 +54,7 @@ export async function grabCut(lab: Lab, edges: CutEdges, isUnlike: boolean): Pro
     }
     for (const i of border) terminal[i] = terminal[i]! - AT_BORDER
     await pause()
-    cloth = cut(terminal)
-    await pause()
+    cloth = await cut(terminal)
   }
   return { cloth, plain: maskWhere(lab, (i) => terminal[i]! < 0) }
 }

@@ -128,8 +128,7 @@ async function movedInwards(
     const isCore = core > DARKEST && changeAround(edges, i) < CORE.change ** 2
     terminal[i] = depth[i] === 0 ? -50 : !isShadow ? 50 : isCore ? CORE.cost : cost
   }
-  await pause()
-  const bright = edges.cut(terminal)
+  const bright = await edges.cut(terminal)
   const { data } = bright
   await pause()
   const thick = opened(depth, mask, reach * 0.4)

@@ -51,21 +51,21 @@ export async function improve(
     let changed = 0
     for (let label = 0; label < energy.count; label++) {
       if (label % LABELS_BETWEEN_PAUSES === 0) await pause()
-      changed += expand(labelling, energy, pixels, label, nodeOf, graph)
+      changed += await expand(labelling, energy, pixels, label, nodeOf, graph)
     }
     if (changed === 0) return
   }
 }
 
 /** Lets one label take pixels from all others. @returns the number of pixels it took */
-function expand(
+async function expand(
   { width, height, labels }: Labelling,
   { count, costs, borders, mostBorders }: Energy,
   pixels: Int32Array,
   label: number,
   nodeOf: Int32Array,
   graph: FlowGraph,
-): number {
+): Promise<number> {
   let nodes = 0
   // Plain loops with indices: this is where the time goes.
   for (let k = 0; k < pixels.length; k++) {
@@ -111,7 +111,7 @@ function expand(
       }
     }
   }
-  const onSourceSide = graph.cut(nodes)
+  const onSourceSide = await graph.cut(nodes)
   let taken = 0
   for (let k = 0; k < pixels.length; k++) {
     const i = pixels[k]!
