@@ -122,7 +122,10 @@ interface Read {
   small: Raster
 }
 
-/** @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground */
+/**
+ * @returns null when what was cut out cannot be a garment
+ * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
+ */
 async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<Read | null> {
   const cloth = withoutHolder(lab, withoutSupport(lab, found.mask))
   const whole = fillStraps(cloth)
