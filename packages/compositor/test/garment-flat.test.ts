@@ -933,6 +933,18 @@ describe('readFlat', () => {
     await expect(readFlat(seen(true))).rejects.toThrow(/cannot be told from the background/)
   })
 
+  it('cuts off the strings that hang from the hem of a jacket', async () => {
+    const jacket = [
+      '150 80, 110 84, 60 190, 84 200, 100 160, 96 300, 150 300',
+      '140 300, 140 360, 144 360, 144 300',
+    ]
+    const garment = await readFlat(cutOut(jacket))
+    if (!garment || !('hem' in garment)) throw new Error('no top')
+    for (const { y } of garment.hem) expect(y).toBeLessThan(304)
+    expect(alphaAt(garment.picture, 142, 340)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 290)).toBe(255)
+  })
+
   it('keeps a collar of another colour that stands up', async () => {
     const jacket = '150 60, 124 60, 122 80, 92 94, 56 240, 84 246, 98 180, 96 320, 150 320'
     const cloth = cutOut([jacket])

@@ -18,6 +18,7 @@ import { matteOf } from './matte.ts'
 import { shapeOf } from './kind.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
+import { withoutStrings } from './strings.ts'
 import { withoutSupport } from './support.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
@@ -157,7 +158,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside =
       whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
-    mask = withoutLegCut(outside)
+    mask = withoutLegCut(withoutStrings(outside))
     if (mask !== whole) seen = shapeOf(mask)
   }
   await pause()
