@@ -8,13 +8,6 @@ import { changeAround, cutAlong, type Cut, type CutEdges, type Edges } from './e
 import { distanceTo, maskWhere, opened, type Mask } from './mask.ts'
 import { flood, paint, regions } from './regions.ts'
 
-/** The mask without the shadow that the cloth casts on the ground. */
-export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
-  const between = { ...edges, cut: cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1)) }
-  await pause()
-  return withoutSoftShadow(mask, ground, between)
-}
-
 /** Edges, and what divides cloth and shadow along them. */
 interface Between extends Edges {
   cut: Cut
@@ -45,6 +38,7 @@ const WIDE = { from: 0.7, cost: 0.02, moves: 5 }
  * it changes less over three pixels: the even core of the shadow.
  */
 const CORE = { dark: 0.75, cost: -0.05, change: 0.01 }
+
 function shadowOf(mask: Mask, ground: Backdrop): { reach: number; cost: number } {
   const { reach, cost } = unlikeShare(mask, ground) > UNLIKE.share ? UNLIKE : USUAL
   return { reach: reach * Math.max(mask.width, mask.height), cost }
@@ -72,10 +66,13 @@ export const looksShaded = ({ darker, chroma }: Backdrop, i: number, darkest = D
   darker[i]! > -0.004 && darker[i]! < darkest && chroma[i]! < 0.025
 
 /**
- * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach: shadows have soft
- * edges, cloth has hard ones. Goes on while a shadow is as wide as the reach.
+ * The mask without the shadow that the cloth casts on the ground. Moves the outline inwards over grey and darkened ground,
+ * where a stronger edge lies within reach: shadows have soft edges, cloth has hard ones. Goes on while a shadow is as wide
+ * as the reach.
  */
-async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): Promise<Mask> {
+export async function withoutShadow(mask: Mask, ground: Backdrop, edges: CutEdges): Promise<Mask> {
+  const between = { ...edges, cut: cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1)) }
+  await pause()
   const far = shadedGround(mask, ground)
   let rest = mask
   let core = 0
@@ -91,7 +88,7 @@ async function withoutSoftShadow(mask: Mask, ground: Backdrop, edges: Between): 
       cost: isFirst ? cost : WIDE.cost,
       far: isFirst ? null : far,
     }
-    rest = await movedInwards(before, shadow, ground, edges)
+    rest = await movedInwards(before, shadow, ground, between)
     const isFar = (i: number) => depth[i]! > WIDE.from * reach
     const isWide = rest.data.some((value, i) => value < before.data[i]! && isFar(i))
     if (isWide) core ||= CORE.dark * darknessOf(mask, ground)
