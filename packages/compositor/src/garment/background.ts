@@ -21,7 +21,7 @@ export interface Backdrop {
 export const PATTERNED = 0.0055
 
 /** Planes for a backdrop, all 0. */
-export function backdropPlanes({ width, height }: Size): Omit<Backdrop, 'noise'> {
+function backdropPlanes({ width, height }: Size): Omit<Backdrop, 'noise'> {
   const plane = () => new Float32Array(width * height)
   return {
     distance: plane(),

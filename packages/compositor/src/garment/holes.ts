@@ -71,7 +71,8 @@ function isBesideSleeve(pixels: Int32Array, { top, bottom }: Bounds, width: numb
   )
 }
 
-const holesOf = (mask: Mask) => regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
+const holesOf = (mask: Mask) =>
+  regions(mask, 0).filter((hole) => !hole.some((i) => isBorder(i, mask)))
 
 /** Around a gap the cloth is at most as wide as a sleeve's cuff or a strap: a share of the width. */
 const THIN = 0.065
@@ -134,6 +135,3 @@ function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => 
     return bounds !== null && isBesideSleeve(pixels.toSorted(), bounds, cloth.width)
   }
 }
-
-/** Whether the region reaches the edge of the picture. */
-const touchesBorder = (pixels: Int32Array, mask: Mask) => pixels.some((i) => isBorder(i, mask))

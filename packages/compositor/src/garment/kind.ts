@@ -28,13 +28,9 @@ const LEGS = { from: 0.15, to: 0.6, gap: 0.3 }
 function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
   const height = bounds.bottom - bounds.top
   const share = (crotch.y - bounds.top) / height
-  const gap = openRows(gapLeft, Math.floor(crotch.y))
+  const gap = gapLeft.subarray(Math.floor(crotch.y)).filter((x) => !Number.isNaN(x)).length
   return share > LEGS.from && share < LEGS.to && gap > height * LEGS.gap
 }
-
-/** How many rows, from one downwards, have a gap at the axis. */
-const openRows = (gapLeft: Float64Array, from: number): number =>
-  gapLeft.subarray(from).filter((x) => !Number.isNaN(x)).length
 
 /**
  * The hem between two cuffs: where it begins and how far it curves, in heights; its least share of a row's width below, and the

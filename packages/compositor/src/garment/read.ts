@@ -91,8 +91,7 @@ export async function readFlat(
 ): Promise<Garment | null> {
   const lab = toLab(small)
   const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
-  // What the most likely way to cut it out comes to.
-  let problem: CompositionError | null | undefined
+  const problems: (CompositionError | null)[] = []
   let least = 0
   for await (const found of cuts) {
     if (area(found.mask) < least) continue
@@ -100,17 +99,18 @@ export async function readFlat(
     try {
       const read = await readCloth(found, lab, small)
       if (!read) {
-        if (problem === undefined) problem = null
+        problems.push(null)
         continue
       }
       if (read.label) paintOver(picture, read.label, picture.width / small.width)
       return await finished(read.shape, read.mask, read.small, picture)
     } catch (error) {
       if (!(error instanceof CompositionError)) throw error
-      if (problem === undefined) problem = error
+      problems.push(error)
     }
   }
-  if (problem) throw problem
+  // That of the most likely way to cut it out.
+  if (problems[0]) throw problems[0]
   return null
 }
 

@@ -29,7 +29,7 @@ export function floodThick(passable: Mask, reach: number): Mask {
 /** The mask with its holes filled. */
 export const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
 
-export const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
+const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
 
 /** Erosion: the pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
 function erode({ width, height, data }: Mask, reach: number): Mask {
