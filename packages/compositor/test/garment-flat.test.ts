@@ -1397,6 +1397,11 @@ describe('edgelessShareOf', () => {
   it('is 0 on a ground without noise, where every difference counts', () => {
     expect(shareOf((x, y) => inDisc(x, y) && y < 100, 0)).toBe(0)
   })
+
+  it('is 0 where a single pixel was cut out, or nothing', () => {
+    expect(shareOf((x, y) => Math.hypot(x - 99.5, y - 99.5) < 1, 0.02)).toBe(0)
+    expect(shareOf(() => false, 0.02)).toBe(0)
+  })
 })
 
 describe('differsFromAround', () => {

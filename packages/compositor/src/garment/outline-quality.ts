@@ -48,8 +48,8 @@ export function edgelessShareOf(mask: Mask, lab: Lab, noise: number): number {
 }
 
 function directionAt(outline: readonly Point[], at: number): Point {
-  const count = outline.length
-  const pointAt = (i: number) => outline[(i + count) % count]!
+  // Outlines may have fewer points than the reach.
+  const pointAt = (i: number) => outline.at(i % outline.length)!
   return directionOf(pointAt(at - ACROSS.reach), pointAt(at + ACROSS.reach))
 }
 
