@@ -598,6 +598,20 @@ describe('readFlat', () => {
     expect(garment.shoulders).toBe('sleeves')
   })
 
+  it('cuts a hood off that stands up above the shoulders', async () => {
+    const hood = '150 20, 130 24, 112 44, 104 86, 108 96'
+    const sleeves = '84 104, 22 296, 50 306, 70 220, 70 310, 150 310'
+    const garment = (await readFlat(cutOut([`${hood}, ${sleeves}`])))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    if (garment.kind !== 'top') throw new Error(`read as ${garment.kind}`)
+    expect(alphaAt(garment.picture, 150, 60)).toBe(0)
+    expect(alphaAt(garment.picture, 150, 130)).toBe(255)
+    expect(Math.abs(garment.left.neck.x - 108)).toBeLessThan(6)
+    expect(Math.abs(garment.left.neck.y - 96)).toBeLessThan(6)
+    const folded = '84 104, 50 200, 60 310, 150 310'
+    await expect(readFlat(cutOut([`${hood}, ${folded}`]))).rejects.toThrow('with its sleeves')
+  })
+
   it('ends the armhole of a dress with long straps that lean outwards below them', async () => {
     const dress = cutOut(['92 20, 96 20, 104 84, 150 124, 150 380, 60 380, 92 190, 72 124, 96 90'])
     const garment = (await readFlat(dress))!

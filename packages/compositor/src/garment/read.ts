@@ -14,6 +14,7 @@ import { differsFromAround, raggednessOf } from './outline-quality.ts'
 import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
+import { withoutHood } from './hood.ts'
 import { matteOf } from './matte.ts'
 import { shapeOf } from './kind.ts'
 import { labelIn, paintOver } from './label.ts'
@@ -128,7 +129,9 @@ interface Read {
  * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
 async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<Read | null> {
-  const cloth = withoutHolder(lab, withoutSupport(lab, found.mask))
+  const held = withoutHolder(lab, withoutSupport(lab, found.mask))
+  const cloth = withoutHood(held)
+  const isHooded = cloth !== held
   const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
@@ -141,7 +144,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   }
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
-  let seen = shapeOf(whole)
+  let seen = isHooded ? upperShape(openGaps(whole)) : shapeOf(whole)
   let label: Bounds | null = null
   let small = picture
   if (seen && 'waist' in seen) {
@@ -157,9 +160,9 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
     }
     // Where straps show the ground, they would be taken for the inside of the back.
     const outside =
-      whole === cloth ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
+      whole === held ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
     mask = withoutLegCut(withoutStrings(outside))
-    if (mask !== whole) seen = shapeOf(mask)
+    if (mask !== whole) seen = isHooded ? upperShape(mask) : shapeOf(mask)
   }
   await pause()
   const shape = (await withParts(seen, mask, lab)) ?? seen
@@ -167,7 +170,9 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   await pause()
   if ('neckline' in shape) {
     const least = found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain
-    checkUpper(mask, hasShoulders(seen), least, () => differsFromAround(found.mask, small))
+    const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
+    if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
+    checkUpper(mask, least, () => differsFromAround(found.mask, small))
   } else {
     checkLower(mask)
   }
@@ -185,32 +190,30 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
 const SYMMETRY = { usual: 0.93, plain: 0.9, aslant: 0.87 }
 const RAGGED = 0.6
 /** From the collar to the hem, the width of a folded shirt varies by 0.4 %; that of some 110 other tops by 8 % and more. */
-const FOLDED = 0.03
+const TAPER = 0.03
+
+const FOLDED = 'The garment is folded. It must be spread out, with its sleeves.'
 
 const LOST =
   'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
 
-/** Whether a silhouette shows the shoulders of a top or a dress. */
-const hasShoulders = (seen: Shape | null) =>
-  seen !== null && 'neckline' in seen && seen.shoulders !== 'none'
+/** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
+function showsShoulders(seen: Shape | null, mask: Mask): boolean {
+  if (seen && 'neckline' in seen && seen.shoulders !== 'none') return true
+  const rows = bodyRowsOf(mask)
+  return !rows || taperOf(rows) >= TAPER
+}
 
 /**
- * @param isSpread whether its silhouette shows shoulders
  * @param least the symmetry that is enough on a ground of other colours
- * @throws CompositionError when a top or dress is folded, or a part of it was lost in the ground
+ * @throws CompositionError when a part of a top or dress was lost in the ground
  */
-function checkUpper(mask: Mask, isSpread: boolean, least: number, differs: () => boolean): void {
+function checkUpper(mask: Mask, least: number, differs: () => boolean): void {
   const rows = bodyRowsOf(mask)
   if (!rows) return
-  const refuse = (problem: string) => {
-    throw new CompositionError('garment_not_found', problem)
-  }
-  if (!isSpread && taperOf(rows) < FOLDED) {
-    refuse('The garment is folded. It must be spread out, with its sleeves.')
-  }
   const symmetry = symmetryOf(mask, rows)
   if (symmetry >= SYMMETRY.usual || raggednessOf(mask) <= RAGGED) return
-  if (symmetry < least || !differs()) refuse(LOST)
+  if (symmetry < least || !differs()) throw new CompositionError('garment_not_found', LOST)
 }
 
 /**
