@@ -612,6 +612,20 @@ describe('readFlat', () => {
     await expect(readFlat(cutOut([`${hood}, ${folded}`]))).rejects.toThrow('with its sleeves')
   })
 
+  it('reads a photo on white that is padded with grey', async () => {
+    const photo = shirt([40, 60, 120])
+    const padded = draw(420, 560, (x, y) => {
+      const [left, top] = [x - 60, y - 40]
+      if (left < 0 || left >= 300 || top < 0 || top >= 400) return [226, 227, 229]
+      const colour = colourAt(photo, left, top)
+      return colour[0] === GROUND[0] ? [255, 255, 255] : colour
+    })
+    const garment = (await readFlat(padded))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    expect(alphaAt(garment.picture, 80, 60)).toBe(0)
+    expect(alphaAt(garment.picture, 210, 300)).toBe(255)
+  })
+
   it('ends the armhole of a dress with long straps that lean outwards below them', async () => {
     const dress = cutOut(['92 20, 96 20, 104 84, 150 124, 150 380, 60 380, 92 190, 72 124, 96 90'])
     const garment = (await readFlat(dress))!
