@@ -90,6 +90,8 @@ const BARE = 0.3
 const SOLID = 0.9
 /** The alpha of the product's cloth, of 255, without its soft edge. */
 const OPAQUE = 200
+/** The least cloth that is drawn, in squared sizes of the body. */
+const WORN = 0.2
 /** The probability of a person from which on the ground is not far. */
 const PERSON = 0.3
 /** Lengths relative to the body's size; the reach of shreds is at least 1.5 pixels. */
@@ -180,6 +182,7 @@ function coverageOf(view: View) {
   const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
   const expected = pixelsWhere(change.length, expectedArea(view, places))
   const cloth = expected.filter((i) => isDrawn(i) && occursIn(palette, colourAt(result, i)))
+  const isWorn = covered.data.filter((alpha) => alpha > 0.5).length > WORN * view.size ** 2
   const half = (sign: number) => {
     const isInHalf: PixelSet = (i) => places.x[i]! * sign > 0
     const all = expected.filter(isInHalf).length
@@ -187,7 +190,8 @@ function coverageOf(view: View) {
   }
   const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
   return {
-    coverage: cloth.length / Math.max(1, expected.length),
+    // An old blouse may hide all that a skirt covers for certain.
+    coverage: expected.length > 0 ? cloth.length / expected.length : Number(isWorn),
     halfCoverage: Math.min(half(-1), half(1)),
     oldLeft: shareOf(
       parsing,

@@ -286,6 +286,27 @@ describe('the assessment', () => {
     expect(verdict({ ...sound, stumps })).toMatchObject({ code: 'generation_failed' })
   })
 
+  it('notices hidden hands, but not the wrist above a pocket', async () => {
+    const all = (_: Raster, covered: Plane) => void covered.data.fill(1)
+    expect(sound.hiddenHands).toBeLessThan(0.1)
+    expect((await spoilt(all)).hiddenHands).toBe(1)
+    const labels = facts.parsing.labels.map((label, i) =>
+      label === LABEL.skin && i % 16 > 0 ? LABEL.bottom : label,
+    )
+    const parsing = { ...facts.parsing, labels }
+    expect((await spoilt(all, { parsing })).hiddenHands).toBe(0)
+  })
+
+  it('asks only that cloth is drawn where a bag hides all that it covers for certain', async () => {
+    const labels = facts.parsing.labels.map((label) =>
+      label === LABEL.top || label === LABEL.bottom ? LABEL.item : label,
+    )
+    const parsing = { ...facts.parsing, labels }
+    expect((await spoilt(() => {}, { parsing })).coverage).toBe(1)
+    const none = (_: Raster, covered: Plane) => void covered.data.fill(0)
+    expect((await spoilt(none, { parsing })).coverage).toBe(0)
+  })
+
   it('notices other colours than the product has', async () => {
     const { identity, coverage } = await spoilt((result, covered) => {
       for (let y = 0, i = 0; y < result.height; y++) {
