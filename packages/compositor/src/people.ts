@@ -9,10 +9,12 @@ import { numberPieces } from './pieces.ts'
 import { mean, type Plane } from './plane.ts'
 
 /**
- * The least `bodyConfidence` of a person, and of one whose face is seen, which garments alone have not: for a top, and for a
- * dress or a skirt where all joints down to the knees are seen. Legs that cross fit no trousers.
+ * The least `bodyConfidence` of a person, and of one whose face is seen, which garments alone have not: for a top, or where the
+ * mean confidence in shoulders, hips and knees is at least that of `STANDS`. Arms before the body are less certain.
  */
-const A_BODY = { usual: 0.56, top: 0.47, whole: 0.53 }
+const A_BODY = { usual: 0.56, withFace: 0.47 }
+/** Legs that cross fit no trousers. */
+const STANDS = { trousers: 0.6, others: 0.53 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3
 /** The cosine of the torso's tilt. */
@@ -25,9 +27,10 @@ const LOWEST_KNEE = 0.95
 /** The least confidence in a body that is enough for a garment of the kind. */
 function leastFor(kind: Garment['kind'], { pose, face }: Perception): number {
   if (!face) return A_BODY.usual
-  if (kind === 'top') return A_BODY.top
-  const isWhole = [...BODY, ...KNEES].every((name) => isConfident(pose[name]))
-  return isWhole && kind !== 'trousers' ? A_BODY.whole : A_BODY.usual
+  if (kind === 'top') return A_BODY.withFace
+  const stance = mean(STANCE.map((name) => pose[name].score))
+  const isStanding = stance >= (kind === 'trousers' ? STANDS.trousers : STANDS.others)
+  return isStanding ? A_BODY.withFace : A_BODY.usual
 }
 
 /**
@@ -57,12 +60,10 @@ export function unfit(seen: Perception, kind: Garment['kind'], end = Infinity): 
   return null
 }
 
-const BODY = ['Shoulder', 'Elbow', 'Wrist', 'Hip'].flatMap((joint) => [
-  `left${joint}`,
-  `right${joint}`,
-]) as JointName[]
-
-const KNEES = ['leftKnee', 'rightKnee'] as const
+const bothOf = (joints: readonly string[]) =>
+  joints.flatMap((joint) => [`left${joint}`, `right${joint}`]) as JointName[]
+const BODY = bothOf(['Shoulder', 'Elbow', 'Wrist', 'Hip'])
+const STANCE = bothOf(['Shoulder', 'Hip', 'Knee'])
 
 /**
  * The mean confidence in shoulders, elbows, wrists and hips from 0 to 1. It was at least 0.69 for 28 of 28

@@ -48,7 +48,7 @@ describe('unfit', () => {
     expect(unfit(seenWith(210, 200, 218), 'trousers')).toMatch(/seated/)
   })
 
-  it('asks for a little less of the body for a dress or a skirt where all of it is seen', () => {
+  it('asks for less of the body for a dress or a skirt where the legs are seen', () => {
     const seen = { ...seenWith(260, 250), face: { x: 85, y: 20, width: 30, height: 40 } }
     const { pose } = seen
     for (const joint of Object.values(pose)) joint.score = 0.54
@@ -59,7 +59,7 @@ describe('unfit', () => {
     expect(unfit(seen, 'skirt')).toMatch(/No person/)
   })
 
-  it('asks for less of the body for a top where a face is seen', () => {
+  it('asks for less of the arms where a face is seen, for a top or with certain legs', () => {
     const seen = seenWith(260, 250)
     for (const name of ['leftWrist', 'rightWrist', 'leftElbow', 'rightElbow'] as const) {
       seen.pose[name].score = 0.2
@@ -67,6 +67,8 @@ describe('unfit', () => {
     expect(unfit(seen, 'top')).toMatch(/No person/)
     const face = { x: 85, y: 20, width: 30, height: 40 }
     expect(unfit({ ...seen, face }, 'top')).toBeNull()
+    expect(unfit({ ...seen, face }, 'trousers')).toBeNull()
+    for (const name of ['leftKnee', 'rightKnee', 'leftHip'] as const) seen.pose[name].score = 0.1
     expect(unfit({ ...seen, face }, 'dress')).toMatch(/No person/)
   })
 
