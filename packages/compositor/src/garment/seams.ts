@@ -16,8 +16,8 @@ import { topOf, type Mask } from './mask.ts'
 const SLEEVE = { from: 0.25, to: 0.92, inner: 0.42, outer: 0.9, width: 0.04 }
 /** Where that between legs is: between two heights, and how far from the axis at most, in widths. */
 const LEG = { from: 0.31, to: 0.97, aside: 0.12 }
-/** Trousers whose legs touch are at least so many times as tall as wide. */
-const LONG = 1.8
+/** Trousers whose legs touch are at least so many times as tall as wide: culottes 1.87 times, two skirts with a seam 1.83. */
+const LONG = 1.85
 /**
  * The armpit is at least so deep below the garment's upper end beside it, and where the seam is nearly as far from the
  * axis as usual, in its usual distances: above, it follows the armhole inwards.
