@@ -626,6 +626,31 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 210, 300)).toBe(255)
   })
 
+  describe('of a top that stands out on one side', () => {
+    /** A top whose halves have these edges. */
+    const topWith = (left: string, right: string) => {
+      const [one, other] = [polygon(pointsOf(left)), polygon(pointsOf(right))]
+      return draw(300, 400, (x, y) =>
+        (x < 150 ? one(x, y) : other(300 - x, y)) < 0 ? [40, 60, 120] : GROUND,
+      )
+    }
+    const armhole = '150 70, 118 64, 92 66, 98 120, 96 134, 94 320, 150 320'
+
+    it('takes a loose thread beside an armhole for no sleeve', async () => {
+      const loose = '150 70, 118 64, 92 66, 98 120, 85 122, 85 131, 96 134, 94 320, 150 320'
+      expect(await readFlat(topWith(loose, armhole))).toMatchObject({
+        shoulders: 'none',
+        left: { sleeve: null },
+        right: { sleeve: null },
+      })
+    })
+
+    it('refuses one sleeve', async () => {
+      const sleeve = '150 70, 118 64, 62 84, 40 160, 84 166, 94 140, 94 320, 150 320'
+      await expect(readFlat(topWith(sleeve, armhole))).rejects.toThrow('One of the sleeves')
+    })
+  })
+
   it('ends the armhole of a dress with long straps that lean outwards below them', async () => {
     const dress = cutOut(['92 20, 96 20, 104 84, 150 124, 150 380, 60 380, 92 190, 72 124, 96 90'])
     const garment = (await readFlat(dress))!

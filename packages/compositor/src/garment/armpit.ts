@@ -57,8 +57,9 @@ const LEAP = {
   uprightLength: 0.06,
   leastSteps: 1.3,
   leastReach: 0.07,
-  /** The body reaches at least so far from the axis. */
+  /** The body reaches at least so far from the axis, and what stands out above it so far: collars and hangers do not. */
   body: 0.42,
+  sleeve: 0.8,
 }
 
 /** The row, searched from the hem upwards, above which the body's edge leaps outwards. */
@@ -82,7 +83,8 @@ function jumpOf(rows: BodyRows, way: Way): number | null {
     // The leg of a bodysuit also widens upwards, but the sleeve beside it is still apart.
     if (besideBody(rows, y - step, way) > FRINGE) continue
     const isUpright = upright > height * LEAP.uprightLength
-    if (leaps && isUpright && here > half * LEAP.body) return y
+    const isSleeve = here > half * LEAP.body && here + growth > half * LEAP.sleeve
+    if (leaps && isUpright && isSleeve) return y
   }
   return null
 }
@@ -98,7 +100,7 @@ const FRINGE = 2
  * How far sleeves hang below the hem at least, and how high the hem is at most, in heights of the garment;
  * and where the gap beside them ends, in half widths of the garment. By experiment.
  */
-const HANGING = { below: 0.03, highest: 0.4, inner: 0.4, outer: 0.92 }
+const HANGING = { below: 0.03, highest: 0.4, hem: 0.5, inner: 0.4, outer: 0.92 }
 /**
  * Sleeves that end at the hem: how high above it their gap shows at most, in heights; how wide the cuff and its gap,
  * and the body between, are at least; how wide the garment is at most at the height of the shoulders, in widths
@@ -108,7 +110,7 @@ const AT_HEM = {
   above: 0.1,
   cuff: 0.08,
   body: 0.55,
-  shoulders: { at: 0.15, width: 0.6 },
+  shoulders: { at: 0.15, width: 0.63 },
   longest: 1.5,
 }
 
@@ -130,6 +132,7 @@ function hangingOf(rows: BodyRows, way: Way): Point | null {
   const left = axis - gaps(gapLeft)
   const right = gaps(gapRight) - axis
   const full = extentOf(rows, hem) / 2
+  if (full * 2 < (bounds.right - bounds.left) * HANGING.hem) return null
   if (!(
     Math.min(left, right) > full * HANGING.inner && Math.max(left, right) < full * HANGING.outer
   )) {
@@ -247,7 +250,7 @@ const HOLE = {
 }
 
 /** The armhole's lower end: an outer corner of the outline at the usual depth below the shoulder. */
-function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
+export function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
   const { bounds, axis } = rows
   const half = chestHalf(rows)
   const reach = Math.max(3, Math.round(half * HOLE.reach))

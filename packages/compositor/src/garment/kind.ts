@@ -36,7 +36,7 @@ function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
  * The hem between two cuffs: where it begins and how far it curves, in heights; its least share of a row's width below, and the
  * share of that which is open at once, as the hem is level: the short legs of shorts part slowly. By experiment.
  */
-const CUFFS = { from: 0.7, level: 0.01, curve: 0.04, gap: 0.25, atOnce: 0.6 }
+const CUFFS = { from: 0.7, level: 0.01, curve: 0.04, gap: 0.25, atOnce: 0.5 }
 
 /** Whether sleeves that lie along the body end below its hem, as those of a hooded top whose hood lies flat. */
 function endsInCuffs(rows: BodyRows): boolean {

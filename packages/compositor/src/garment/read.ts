@@ -26,7 +26,7 @@ import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
-import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
+import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 
 /**
  * @param perceiver finds a person who wears the garment
@@ -173,6 +173,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
     const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
     if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
     checkUpper(mask, least, () => differsFromAround(found.mask, small))
+    if (hasOneSleeve(shape)) throw new CompositionError('garment_not_found', ONE_SLEEVE)
   } else {
     checkLower(mask)
   }
@@ -193,6 +194,9 @@ const RAGGED = 0.6
 const TAPER = 0.03
 
 const FOLDED = 'The garment is folded. It must be spread out, with its sleeves.'
+
+const ONE_SLEEVE =
+  'One of the sleeves cannot be told from the body of the garment. Both must be spread out.'
 
 const LOST =
   'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
@@ -231,22 +235,16 @@ function checkLower(mask: Mask): void {
 
 /**
  * @param seen null for what may be a top whose sleeves hide its shoulders
- * @returns the shape with both sleeves or both legs, where the silhouette does not show them but seams do; null for no seams
- * @throws CompositionError when seams show one sleeve only
+ * @returns the shape with sleeves or both legs, where the silhouette does not show them but seams do; null for no seams
  */
 async function withParts(seen: Shape | null, mask: Mask, lab: Lab): Promise<Shape | null> {
   const isUpper = !seen || 'neckline' in seen
   if (seen && (hasParts(seen) || seen.kind === 'dress')) return null
   const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
   const shape = apart && (isUpper ? upperShape : lowerShape)(apart)
-  if (shape && 'neckline' in shape && !shape.left.sleeve !== !shape.right.sleeve) {
-    throw new CompositionError(
-      'garment_not_found',
-      'One of the sleeves cannot be told from the body of the garment. Both must be spread out.',
-    )
-  }
   // Folds and darts of a dress are as long and as straight as seams.
-  return shape && hasParts(shape) && shape.kind !== 'dress' ? shape : null
+  if (!shape || shape.kind === 'dress') return null
+  return hasParts(shape) || hasOneSleeve(shape) ? shape : null
 }
 
 /** Of a garment that another way to cut it out shows cut off, this share at least is seen: what is smaller is a part of it. */

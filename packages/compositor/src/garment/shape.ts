@@ -52,3 +52,6 @@ export function lowerShape(mask: Mask): LowerShape | null {
 /** Whether a shape has both sleeves or both legs. */
 export const hasParts = (shape: Shape) =>
   'neckline' in shape ? shape.left.sleeve && shape.right.sleeve : shape.legs
+
+export const hasOneSleeve = (shape: Shape) =>
+  'neckline' in shape && !shape.left.sleeve !== !shape.right.sleeve

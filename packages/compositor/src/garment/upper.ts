@@ -1,9 +1,9 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
-import { resample } from '../lines.ts'
+import { distance, resample } from '../lines.ts'
 import { mean } from '../plane.ts'
 import { lerp, type Point } from '../raster.ts'
-import { armpitOf, neckOf, type Armpit } from './armpit.ts'
+import { armpitOf, holeEnd, neckOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
@@ -38,6 +38,7 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   const found = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
   if (!found.left || !found.right) return null
   const armpits = { left: found.left, right: found.right }
+  alike(armpits, outline, rows)
   let half = (armpits.right.x - armpits.left.x) / 2
   if (half < 4) return null
   const bare = isBare(outline, rows, half)
@@ -107,12 +108,51 @@ function hasCaps(
   axis: number,
 ): boolean {
   return (['left', 'right'] as const).every((name) => {
-    const { x, at, sleeved } = armpits[name]
-    const way = name === 'left' ? -1 : 1
-    const offs = stretch(outline, necks[name], at, way).map((point) => way * (point.x - axis))
-    const reach = Math.max(...offs) / (way * (x - axis))
-    return sleeved || (reach > CAPS.from && reach < CAPS.to)
+    const armpit = armpits[name]
+    const reach = reachBeyond(outline, armpit, necks[name], axis, name === 'left' ? -1 : 1)
+    return armpit.sleeved || (reach > CAPS.from && reach < CAPS.to)
   })
+}
+
+/** How far the outline reaches from the neck to the armpit, in distances of the armpit from the axis. */
+function reachBeyond(
+  outline: readonly Point[],
+  { x, at }: Armpit,
+  neck: number,
+  axis: number,
+  way: Way,
+): number {
+  const offs = stretch(outline, neck, at, way).map((point) => way * (point.x - axis))
+  return Math.max(...offs) / (way * (x - axis))
+}
+
+/** How far the outline may be from the mirrored armpit, in half widths of the chest. */
+const OPPOSITE = 0.1
+
+/**
+ * Where a sleeve is found on one side only: the other sleeve is opposite to it, if the outline reaches beyond its armpit there.
+ * Otherwise what hardly stands out on the one side is no sleeve.
+ */
+function alike(
+  armpits: { left: Armpit; right: Armpit },
+  outline: readonly Point[],
+  rows: BodyRows,
+): void {
+  if (armpits.left.sleeved === armpits.right.sleeved) return
+  const [name, other, way] = armpits.left.sleeved
+    ? (['left', 'right', -1] as const)
+    : (['right', 'left', 1] as const)
+  const { axis } = rows
+  const armpit = armpits[name]
+  const half = way * (armpit.x - axis)
+  const isSleeve = (one: Armpit, side: Way) =>
+    reachBeyond(outline, one, neckOf(outline, rows, half, side), axis, side) > CAPS.from
+  const corner = { x: 2 * axis - outline[armpit.at]!.x, y: outline[armpit.at]!.y }
+  const at = bestIndex(outline, (point) => -distance(point, corner))
+  const opposite = { x: 2 * axis - armpit.x, y: armpit.y, at, sleeved: true }
+  const isNear = distance(outline[at]!, corner) < OPPOSITE * half
+  if (isNear && isSleeve(opposite, way < 0 ? 1 : -1)) armpits[other] = opposite
+  else if (!isSleeve(armpit, way)) armpits[name] = holeEnd(outline, rows, way) ?? armpit
 }
 
 /** Half widths of the chest between the heights of both armpits. Of some 60 product photos two exceed it. */
