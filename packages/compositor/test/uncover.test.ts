@@ -95,6 +95,17 @@ describe('uncover', () => {
     expect(gap(pixel(photo, 37, 165), [200, 205, 216])).toBeLessThan(12)
   })
 
+  it('does not repeat the edges of things in the ground beside a sleeve', async () => {
+    const person = drawPerson(true)
+    eachPixel(WIDTH, [23, 80, 25, 170], (at) => {
+      for (let c = 0; c < 3; c++) person.photo.data[at * 4 + c]! -= 24
+    })
+    await uncoverTop(person)
+    for (let x = 28; x < 40; x++) {
+      expect(Math.abs(pixel(person.photo, x, 150)[1]! - 205)).toBeLessThan(10)
+    }
+  })
+
   it('paints arms in the colour of the face where other skin lies in shade', async () => {
     const person = drawPerson(true)
     const shade = SKIN.map((value) => value * 0.6)

@@ -5,6 +5,7 @@ import { membrane } from './membrane.ts'
 import { pause } from '../pause.ts'
 import { distanceTo, nearestIn } from '../distance.ts'
 import { numberPieces } from '../pieces.ts'
+import { median } from '../plane.ts'
 import { markWhere, pixelsWhere, type Size } from '../raster.ts'
 import type { Channels, Small } from './small.ts'
 
@@ -16,6 +17,8 @@ export interface Ground {
   shiftY: Int16Array
   /** The smooth colour of the real ground, three values a pixel: what is above and below it is texture. */
   low: Uint8ClampedArray
+  /** The most that texture differs from the smooth colour; what differs more is the edge of something. */
+  most: number
 }
 
 // Pixels of the parsing, unless a line says otherwise; chosen by experiment on the development photographs.
@@ -65,12 +68,23 @@ export async function groundUnder(
   const ground = {
     rgb,
     low,
+    most: amplitudeOf(small, low, (at) => known[at] === 1 && near[at]! < SOLVED),
     shiftX: new Int16Array(known.length),
     shiftY: new Int16Array(known.length),
   }
   await pause()
   mirror(ground, small, known, near)
   return ground
+}
+
+/** How far texture differs from the smooth colour, in its usual differences, and at least, in steps of 255. */
+const AMPLITUDE = { times: 2.5, least: 4 }
+
+function amplitudeOf(small: Small, low: Uint8ClampedArray, isIn: (at: number) => boolean): number {
+  const offs = pixelsWhere(small.width * small.height, isIn).map((at) =>
+    Math.abs(small.rgb[1][at]! - low[at * 3 + 1]!),
+  )
+  return Math.max(AMPLITUDE.least, AMPLITUDE.times * median(offs))
 }
 
 function knownGround(

@@ -226,9 +226,8 @@ function addGround(
     Math.min(width - 1, Math.floor((sx * width) / photo.width))
   const isShifted = shiftX[at] !== 0 || shiftY[at] !== 0
   for (let c = 0; c < 3; c++) {
-    const texture = isShifted
-      ? photo.data[(sy * photo.width + sx) * 4 + c]! - ground.low[low * 3 + c]!
-      : 0
+    const off = photo.data[(sy * photo.width + sx) * 4 + c]! - ground.low[low * 3 + c]!
+    const texture = isShifted ? clamp(off, -ground.most, ground.most) : 0
     colour[c] = colour[c]! + weight * (mix(ground.rgb[c]!, p) + texture)
   }
 }
