@@ -148,6 +148,16 @@ describe('the assessment', () => {
     expect(verdict({ ...sound, oldLeft })?.message).toContain('old clothing')
   })
 
+  it('does not expect a short top to cover what its sleeves reach beside', async () => {
+    const [hem, end] = [at(0, 0.7).y, at(0, 1).y]
+    const isBeside = (x: number) => Math.abs(x - at(0, 0.8).x) > at(0.62, 0.8).x - at(0, 0.8).x
+    const { oldLeft } = await spoilt((result, covered) => {
+      erase(result, covered, (_, y) => y > hem)
+      cover(result, covered, (x, y) => y > hem && y < end && isBeside(x))
+    })
+    expect(oldLeft).toBeLessThan(0.05)
+  })
+
   it('notices a garment that lies beside the body', async () => {
     const shift = Math.round(torsoLength())
     const moved = await spoilt((result, covered) => {

@@ -52,6 +52,8 @@ export function expectedArea({ garment, parsing: { labels } }: Facts, places: Pl
     Math.abs(places.x[i]!) < half
 }
 
+/** Half the width in which the hem is read, in half-widths of the torso: sleeves may end below it. */
+const TORSO = 0.75
 /** The pixels from one to the next of which the heights of the garment's ends are read. */
 const SAMPLES = 17
 
@@ -62,7 +64,10 @@ export function replacedArea(
   isDrawn: PixelSet,
 ) {
   const rows: number[] = []
-  for (let i = 0; i < labels.length; i += SAMPLES) if (isDrawn(i)) rows.push(places.y[i]!)
+  const isTorso = (i: number) => Math.abs(places.x[i]!) < TORSO
+  for (let i = 0; i < labels.length; i += SAMPLES) {
+    if (isDrawn(i) && isTorso(i)) rows.push(places.y[i]!)
+  }
   const [first, last] = [percentile(rows, 0.02), percentile(rows, 0.98)]
   const isOld = oldClothes(garment.kind)
   return (i: number) =>
