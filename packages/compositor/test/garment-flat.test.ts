@@ -626,6 +626,18 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 210, 300)).toBe(255)
   })
 
+  it('finds the armholes of a jacket behind sleeves that hang before its sides', async () => {
+    const garment = await readFlat(
+      cutOut(['150 60, 128 50, 92 62, 66 90, 40 320, 50 344, 92 344, 96 316, 150 316']),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(garment.shoulders).toBe('sleeves')
+    for (const { armpit } of [garment.left, garment.right]) {
+      expect(Math.abs(Math.abs(armpit.x - 150) - 56)).toBeLessThan(6)
+      expect(armpit.y).toBeLessThan(160)
+    }
+  })
+
   describe('of a top that stands out on one side', () => {
     /** A top whose halves have these edges. */
     const topWith = (left: string, right: string) => {

@@ -27,7 +27,8 @@ export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): A
   const atHem = besideHem(rows, way)
   if (atHem) return sleeved(outline, rows, atHem, way, atHem.half)
   const corner = hangingOf(rows, way)
-  return corner ? sleeved(outline, rows, corner, way) : holeEnd(outline, rows, way)
+  if (!corner) return holeEnd(outline, rows, way)
+  return sleeved(outline, rows, corner, way, Math.abs(corner.x - rows.axis))
 }
 
 /** Sleeves part from the body above this share of the garment's height; lower down a hem widens. */
@@ -97,8 +98,9 @@ const besideBody = ({ left, right, farLeft, farRight }: BodyRows, y: number, way
 const FRINGE = 2
 
 /**
- * How far sleeves hang below the hem at least, and how high the hem is at most, in heights of the garment;
- * and where the gap beside them ends, in half widths of the garment. By experiment.
+ * How far sleeves hang below the hem at least, and how high the hem is at most, in heights of the garment; how wide the hem is
+ * at least with what is beside it, in widths of the garment; and where the gap beside the sleeves ends, in half widths of the
+ * garment and of that row. By experiment.
  */
 const HANGING = { below: 0.03, highest: 0.4, hem: 0.5, inner: 0.4, outer: 0.92 }
 /**
@@ -132,12 +134,12 @@ function hangingOf(rows: BodyRows, way: Way): Point | null {
   const left = axis - gaps(gapLeft)
   const right = gaps(gapRight) - axis
   const full = extentOf(rows, hem) / 2
-  if (full * 2 < (bounds.right - bounds.left) * HANGING.hem) return null
-  if (!(
-    Math.min(left, right) > full * HANGING.inner && Math.max(left, right) < full * HANGING.outer
-  )) {
-    return null
-  }
+  const half = (bounds.right - bounds.left) / 2
+  const isHanging =
+    full > half * HANGING.hem &&
+    Math.min(left, right) > half * HANGING.inner &&
+    Math.max(left, right) < full * HANGING.outer
+  if (!isHanging) return null
   return { x: axis + way * (way < 0 ? left : right), y: hem }
 }
 
