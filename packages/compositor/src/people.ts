@@ -14,7 +14,7 @@ import { mean, type Plane } from './plane.ts'
  */
 const A_BODY = { usual: 0.56, withFace: 0.47 }
 /** Legs that cross fit no trousers. */
-const STANDS = { trousers: 0.6, others: 0.53 }
+const STANDS = { trousers: 0.5, others: 0.45 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
 const SIDEWAYS = 0.3
 /** The cosine of the torso's tilt. */

@@ -590,9 +590,12 @@ describe('readFlat', () => {
     }
   })
 
-  it('does not take a hood for the waist of a skirt', async () => {
+  it.each([
+    ['with a wide hem', '62 288, 62 310, 150 310'],
+    ['with a narrow hem, beside which the cuffs end', '66 270, 80 270, 80 310, 150 310'],
+  ])('does not take a hood for the waist of a skirt, %s', async (_, hem) => {
     const garment = await readFlat(
-      cutOut(['150 50, 104 50, 100 74, 84 100, 22 296, 50 306, 62 288, 62 310, 150 310']),
+      cutOut([`150 50, 104 50, 100 74, 84 100, 22 296, 50 306, ${hem}`]),
     )
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
     expect(garment.shoulders).toBe('sleeves')

@@ -111,7 +111,7 @@ const HANGING = { below: 0.03, highest: 0.4, hem: 0.5, inner: 0.4, outer: 0.92 }
 const AT_HEM = {
   above: 0.1,
   cuff: 0.08,
-  body: 0.55,
+  body: 0.45,
   shoulders: { at: 0.15, width: 0.63 },
   longest: 1.5,
 }
