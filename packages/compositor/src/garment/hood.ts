@@ -1,12 +1,12 @@
-// A hood that stands up above the shoulders. The head of who wears it hides it, or it hangs at the back.
+// A hood that stands up above the shoulders. The wearer's head hides it, or it hangs at the back.
 import { bodyRowsOf, extentOf, type BodyRows } from './body-rows.ts'
 import { areaOfRow, maskWhere, type Mask } from './mask.ts'
 
 /**
- * A hood is at least `narrow` and at most `wide`, in widths of the garment, and ends at most so `low`, in heights. It is at
- * least as `tall`, in its own widths: collars are lower. It is round: at `tip`, in its own heights, it is at most `round` times as wide as at its widest. Below it is a neck
- * of at most `neck` times its width, and within `below`, in heights, are shoulders of at least `shoulders` times its width.
- * At the neck the cut is `deep`, in widths of the neck. By experiment on product photos.
+ * A hood is at least `narrow` and at most `wide`, in widths of the garment, ends at most so `low`, in heights, and is at least as
+ * `tall`, in its own widths: collars are lower. It is round: at `tip`, in its own heights, it is at most `round` times as wide
+ * as at its widest. Below it is a neck of at most `neck` times its width, and within `below`, in heights, are shoulders of
+ * at least `shoulders` times its width. At the neck the cut is `deep`, in widths of the neck. By experiment on product photos.
  */
 const HOOD = {
   narrow: 0.2,

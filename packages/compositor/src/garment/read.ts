@@ -132,6 +132,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   const held = withoutHolder(lab, withoutSupport(lab, found.mask))
   const cloth = withoutHood(held)
   const isHooded = cloth !== held
+  const shapeIn = (mask: Mask) => (isHooded ? upperShape(openGaps(mask)) : shapeOf(mask))
   const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
@@ -144,7 +145,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   }
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
-  let seen = isHooded ? upperShape(openGaps(whole)) : shapeOf(whole)
+  let seen = shapeIn(whole)
   let label: Bounds | null = null
   let small = picture
   if (seen && 'waist' in seen) {
@@ -158,11 +159,11 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
       small = { ...picture, data: picture.data.slice() }
       paintOver(small, label, 1)
     }
-    // Where straps show the ground, they would be taken for the inside of the back.
+    // Straps that show the ground would be taken for the inside of the back, and the front of a hood for its edge.
     const outside =
       whole === held ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
     mask = withoutLegCut(withoutStrings(outside))
-    if (mask !== whole) seen = isHooded ? upperShape(mask) : shapeOf(mask)
+    if (mask !== whole) seen = shapeIn(mask)
   }
   await pause()
   const shape = (await withParts(seen, mask, lab)) ?? seen

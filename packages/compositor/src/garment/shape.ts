@@ -53,5 +53,6 @@ export function lowerShape(mask: Mask): LowerShape | null {
 export const hasParts = (shape: Shape) =>
   'neckline' in shape ? shape.left.sleeve && shape.right.sleeve : shape.legs
 
+/** Whether one sleeve is seen and the other one is not. */
 export const hasOneSleeve = (shape: Shape) =>
   'neckline' in shape && !shape.left.sleeve !== !shape.right.sleeve
