@@ -182,7 +182,7 @@ function coverageOf(view: View) {
   const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
   const expected = pixelsWhere(change.length, expectedArea(view, places))
   const cloth = expected.filter((i) => isDrawn(i) && occursIn(palette, colourAt(result, i)))
-  const isWorn = covered.data.filter((alpha) => alpha > 0.5).length > WORN * view.size ** 2
+  const isWorn = () => pixelsWhere(change.length, isDrawn).length > WORN * view.size ** 2
   const half = (sign: number) => {
     const isInHalf: PixelSet = (i) => places.x[i]! * sign > 0
     const all = expected.filter(isInHalf).length
@@ -191,7 +191,7 @@ function coverageOf(view: View) {
   const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
   return {
     // An old blouse may hide all that a skirt covers for certain.
-    coverage: expected.length > 0 ? cloth.length / expected.length : Number(isWorn),
+    coverage: expected.length > 0 ? cloth.length / expected.length : Number(isWorn()),
     halfCoverage: Math.min(half(-1), half(1)),
     oldLeft: shareOf(
       parsing,

@@ -77,7 +77,10 @@ export async function groundUnder(
   return ground
 }
 
-/** How far texture differs from the smooth colour, in its usual differences, and at least, in steps of 255. */
+/**
+ * How far texture differs from the smooth colour, in its usual differences, and at least, in steps of 255. Usual is the median:
+ * the mean of `roughness` grows with the very edges that are to be left out.
+ */
 const AMPLITUDE = { times: 2.5, least: 4 }
 
 function amplitudeOf(small: Small, low: Uint8ClampedArray, isIn: (at: number) => boolean): number {
