@@ -120,6 +120,17 @@ describe('parse', () => {
     expect(at(85, 230)).toBe(LABEL.bottom)
   })
 
+  it('finds the waist of shorts below a bare belly, in the colour of the top', async () => {
+    const at = await labelsOf((fill) => {
+      fill(66, 68, 134, 240, BLACK)
+      fill(66, 122, 134, 146, SKIN)
+      for (const x of [84, 116]) fill(x - 15, 216, x + 15, HEIGHT, SKIN)
+      for (const x of [50, 150]) fill(x - 9, 74, x + 9, 215, SKIN)
+    })
+    expect([at(100, 100), at(100, 134)]).toEqual([LABEL.top, LABEL.skin])
+    for (const y of [155, 180, 205]) expect(at(100, y)).toBe(LABEL.bottom)
+  })
+
   it('finds the hem of a long shirt at the thighs', async () => {
     const at = await labelsOf((fill) => {
       fill(64, 68, 136, 212, [190, 20, 30])
