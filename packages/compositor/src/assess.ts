@@ -4,6 +4,7 @@ import { meanOf, shareOf, type PixelSet } from './assess/area.ts'
 import {
   brokenSleeves,
   hiddenHands,
+  onArms,
   paintedForearms,
   stumps,
   unevenSleeves,
@@ -180,7 +181,10 @@ function asDrawn(product: Raster, covered: Plane): Raster {
 /** How much of the new garment is where it belongs, and how much of the old clothing is left. */
 function coverageOf(view: View) {
   const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
-  const expected = pixelsWhere(change.length, expectedArea(view, places))
+  const isExpected = expectedArea(view, places)
+  const isOnArm = onArms(view.body, parsing)
+  // An arm before the body may be bare.
+  const expected = pixelsWhere(change.length, (i) => isExpected(i) && (isDrawn(i) || !isOnArm(i)))
   const cloth = expected.filter((i) => isDrawn(i) && occursIn(palette, colourAt(result, i)))
   const isWorn = () => pixelsWhere(change.length, isDrawn).length > WORN * view.size ** 2
   const half = (sign: number) => {

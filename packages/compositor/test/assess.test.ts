@@ -231,8 +231,9 @@ describe('the assessment', () => {
         if (isArm(0, y)) covered.data[i] = 0
       }
     }
-    const { paintedForearms } = await spoilt(paint, { body })
+    const { paintedForearms, coverage } = await spoilt(paint, { body })
     expect(verdict({ ...sound, paintedForearms })).not.toBeNull()
+    expect(coverage).toBeGreaterThan((await spoilt(paint)).coverage + 0.05)
   })
 
   it('notices a tear', async () => {
@@ -256,7 +257,7 @@ describe('the assessment', () => {
     expect(holed.windows).toBeGreaterThan(0.05)
   })
 
-  it('notices a long sleeve that begins at the elbow, other than of a garment without shoulders', async () => {
+  it('notices a long sleeve that begins at the elbow, other than where both do or of a garment without shoulders', async () => {
     const spoil = (result: Raster, covered: Plane) => {
       const scale = photo.width / facts.covered.width
       const [, elbow, wrist] = facts.body.left.arm.joints
@@ -268,6 +269,8 @@ describe('the assessment', () => {
     const { brokenSleeves } = await spoilt(spoil, LONG_SLEEVES)
     expect(sound.brokenSleeves).toBeLessThan(0.1)
     expect(brokenSleeves).toBeGreaterThan(0.26)
+    const alike = { ...facts.body, right: facts.body.left }
+    expect((await spoilt(spoil, { ...LONG_SLEEVES, body: alike })).brokenSleeves).toBe(0)
     const garment = { ...facts.garment, shoulders: 'off-shoulder' } as Facts['garment']
     expect((await spoilt(spoil, { ...LONG_SLEEVES, garment })).brokenSleeves).toBe(0)
   })

@@ -38,11 +38,13 @@ const pixelsAlong = ({ arm, sign }: BodySide, parsing: Parsing) =>
     indexAt(parsing, armAt(arm, i / STEPS, sign).point),
   )
 
-/** The share of the arms that is bare although a long sleeve covers the same arm further down. */
+/**
+ * How much more of one arm than of the other is bare above a long sleeve on it, as a share of the arm: a garment that leaves
+ * the shoulders bare does so on both sides.
+ */
 export function brokenSleeves({ body, parsing, covered, reach }: Arms): number {
-  let worst = 0
-  for (const side of [body.left, body.right]) {
-    if (reach[side === body.left ? 0 : 1]! < LONG) continue
+  const bareOn = (side: BodySide, share: number) => {
+    if (share < LONG) return 0
     let [gap, found] = [0, 0]
     for (const at of pixelsAlong(side, parsing)) {
       if (at < 0) continue
@@ -50,9 +52,9 @@ export function brokenSleeves({ body, parsing, covered, reach }: Arms): number {
       if (covered.data[at]! > 0.5) found = gap
       else if (label !== LABEL.hair && label !== LABEL.item) gap++
     }
-    worst = Math.max(worst, found / STEPS)
+    return found / STEPS
   }
-  return worst
+  return Math.abs(bareOn(body.left, reach[0]) - bareOn(body.right, reach[1]))
 }
 
 /**
@@ -103,17 +105,19 @@ export function stumps({ body, parsing, covered }: Arms): number {
   return Math.max(bareEnd(body.left), bareEnd(body.right))
 }
 
-/** The area of the pixels of a set on the arms, in squared sizes of the body. */
-export function paintedForearms(
-  { left, right, size }: Body,
-  at: Size,
-  isPainted: PixelSet,
-): number {
-  const onArm = pixelsWhere(at.width * at.height, isPainted).filter((i) => {
-    const point = { x: (i % at.width) + 0.5, y: Math.floor(i / at.width) + 0.5 }
+/** The pixels on the arms, whether sleeves cover them or not. */
+export function onArms({ left, right }: Body, { width }: Size): PixelSet {
+  return (i) => {
+    const point = { x: (i % width) + 0.5, y: Math.floor(i / width) + 0.5 }
     return isInLimb(left.arm, point, ON_ARM) || isInLimb(right.arm, point, ON_ARM)
-  })
-  return onArm.length / size ** 2
+  }
+}
+
+/** The area of the pixels of a set on the arms, in squared sizes of the body. */
+export function paintedForearms(body: Body, at: Size, isPainted: PixelSet): number {
+  const isOnArm = onArms(body, at)
+  const painted = pixelsWhere(at.width * at.height, (i) => isPainted(i) && isOnArm(i))
+  return painted.length / body.size ** 2
 }
 
 /** The pixels around the middle of the hand, which is beyond the wrist in the direction of the forearm; none if that is not seen. */

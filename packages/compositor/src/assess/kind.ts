@@ -7,8 +7,7 @@ import type { Raster } from '../raster.ts'
 const ROWS = 48
 /** The alpha from which on a pixel is cloth. */
 const OPAQUE = 128
-/** The rows that show the waist and the upper edge; above them the cloth may be frayed. */
-const WAIST_ROW = 2
+/** The row that shows the upper edge; above it the cloth may be frayed. */
 const EDGE_ROW = 4
 /** The least cloth in a row, as a share of the picture's width. */
 const LEAST_CLOTH = 0.02
@@ -16,14 +15,10 @@ const LEAST_CLOTH = 0.02
 const SIDE_RIM = 0.12
 /** The part of the rows that is searched for a waist: down to a little below the middle. */
 const SEARCHED = 0.55
-/** How much doubt each share of the waist without cloth raises; chosen by experiment. */
-const HOLLOW = 0.5
 
 interface Row {
   left: number
   right: number
-  /** Cloth between left and right, as a share. */
-  filled: number
 }
 
 /**
@@ -34,9 +29,7 @@ interface Row {
 export function doubtOf(garment: Garment): number {
   if (garment.kind !== 'skirt') return 0
   const rows = rowsOf(garment.picture)
-  const waist = rows[WAIST_ROW]
-  if (!waist) return 1
-  return Math.max(edgeDepth(garment.picture, rows), narrowing(rows), HOLLOW * (1 - waist.filled))
+  return Math.max(edgeDepth(garment.picture, rows), narrowing(rows))
 }
 
 /** The widths of the cloth at heights from its top to its bottom. */
@@ -51,14 +44,13 @@ function rowsOf({ width, height, data }: Raster): Row[] {
       right = x
       count++
     }
-    if (count > LEAST_CLOTH * width)
-      found.push({ y, left, right, filled: count / (right - left + 1) })
+    if (count > LEAST_CLOTH * width) found.push({ y, left, right })
   }
   const first = found[0]?.y ?? 0
   const length = (found.at(-1)?.y ?? 0) - first
   return Array.from({ length: ROWS }, (_, i) => {
     const y = first + ((i + 0.5) / ROWS) * length
-    return found.find((row) => row.y >= y) ?? { left: 0, right: 0, filled: 0 }
+    return found.find((row) => row.y >= y) ?? { left: 0, right: 0 }
   })
 }
 
