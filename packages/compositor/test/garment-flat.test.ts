@@ -1,5 +1,6 @@
 // Product photos without a person, drawn here: what is cut out, and where the landmarks are.
 import { describe, expect, it } from 'vitest'
+import type { UpperGarment } from '../src/garment.ts'
 import { gridGraph } from '../src/garment/edges.ts'
 import { groundOf } from '../src/garment/ground.ts'
 import { drawGarment } from '../samples/index.ts'
@@ -19,7 +20,7 @@ import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
-import { ramp, type Raster, type Size } from '../src/raster.ts'
+import { ramp, type Point, type Raster, type Size } from '../src/raster.ts'
 import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
@@ -36,14 +37,16 @@ const GROUND: Colour = [244, 244, 244]
 
 /** A T-shirt 120 wide at the chest, with short sleeves and a round neck that shows a darker lining. */
 function shirt(colour: Colour): Raster {
-  return draw(300, 400, (x, y) => {
-    const off = Math.abs(x - 150)
-    const body = off < 60 && y > 80 && y < 330
-    const sleeve = off >= 60 && off < 110 && y > 80 + (off - 60) * 0.9 && y < 140 + (off - 60) * 0.5
-    if (!body && !sleeve) return GROUND
-    const opening = Math.hypot(off, y - 80) < 28
-    return opening ? [colour[0] * 0.45, colour[1] * 0.45, colour[2] * 0.45] : colour
-  })
+  return draw(300, 400, shirtAt(colour))
+}
+
+const shirtAt = (colour: Colour) => (x: number, y: number) => {
+  const off = Math.abs(x - 150)
+  const body = off < 60 && y > 80 && y < 330
+  const sleeve = off >= 60 && off < 110 && y > 80 + (off - 60) * 0.9 && y < 140 + (off - 60) * 0.5
+  if (!body && !sleeve) return GROUND
+  const opening = Math.hypot(off, y - 80) < 28
+  return opening ? ([colour[0] * 0.45, colour[1] * 0.45, colour[2] * 0.45] as const) : colour
 }
 
 /** A dark garment from the polygons of its left half, in a picture 300 wide: "x y, …". */
@@ -109,6 +112,27 @@ const HOODED =
   '150 20, 116 20, 92 34, 86 46, 88 62, 64 74, 36 120, 12 190, 20 250, 32 312, 58 312, 62 324, 150 324'
 
 describe('readFlat', () => {
+  it.each([-25, 12])('turns a garment upright that lies aslant by %i degrees', async (degrees) => {
+    const [cos, sin] = [Math.cos, Math.sin].map((of) => of((degrees * Math.PI) / 180)) as [
+      number,
+      number,
+    ]
+    const at = shirtAt([40, 60, 120])
+    const aslant = draw(420, 440, (x, y) => {
+      const [across, down] = [x - 210, y - 220]
+      return at(150 + across * cos + down * sin, 205 + down * cos - across * sin)
+    })
+    const garment = (await readFlat(aslant)) as UpperGarment
+    const { left, right } = garment
+    expect(garment.shoulders).toBe('sleeves')
+    for (const point of ['neck', 'shoulder', 'armpit'] as const) {
+      expect(Math.abs(left[point].y - right[point].y)).toBeLessThan(6)
+    }
+    const hem = [left, right].map(({ side }) => side.at(-1)!) as [Point, Point]
+    expect(Math.abs(hem[0].y - hem[1].y)).toBeLessThan(6)
+    expect(Math.abs(hem[1].x - hem[0].x - 120)).toBeLessThan(6)
+  })
+
   it.each<[string, Colour]>([
     ['dark', [40, 60, 120]],
     ['white', [255, 255, 255]],

@@ -7,10 +7,9 @@ import { pause } from '../pause.ts'
 import type { Perceiver, Perception } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, borderOf, maskWhere, type Bounds, type Mask } from './mask.ts'
-import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothsOf, type FoundCloth } from './cloth-mask.ts'
-import { differsFromAround, raggednessOf } from './outline-quality.ts'
+import { differsFromAround } from './outline-quality.ts'
 import { paintCloth } from './hands.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
@@ -21,10 +20,12 @@ import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutSupport } from './support.ts'
+import { straighten, tiltOf } from './tilt.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
+import { checkLower, checkUpper, LOST, showsShoulders } from './whole.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
 import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 
@@ -83,18 +84,22 @@ function opaque(picture: Raster): Raster {
 }
 
 /**
+ * @param isUpright whether the garment was turned upright before
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
  * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
 export async function readFlat(
   picture: Raster,
   small = shrink(picture, ANALYSIS_SIDE),
+  isUpright = false,
 ): Promise<Garment | null> {
   const lab = toLab(small)
   const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
   const problems: (CompositionError | null)[] = []
   let least = 0
   for await (const found of cuts) {
+    const tilt = isUpright ? 0 : tiltOf(found.mask)
+    if (tilt !== 0) return readFlat(await straighten(picture, found.mask, tilt), undefined, true)
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
     try {
@@ -170,10 +175,9 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   if (!shape) return null
   await pause()
   if ('neckline' in shape) {
-    const least = found.isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain
     const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
     if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
-    checkUpper(mask, least, () => differsFromAround(found.mask, small))
+    checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
     if (hasOneSleeve(shape)) throw new CompositionError('garment_not_found', ONE_SLEEVE)
   } else {
     checkLower(mask)
@@ -183,56 +187,10 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   return { shape, mask: visible, label, small }
 }
 
-/**
- * Most tops and dresses that lie flat are symmetrical: of some 120 product photos nearly all that were cut out as a whole
- * have 0.939 and more, those that were not, or are no tops, at most 0.928. A draped dress has 0.864; its outline has a
- * raggedness of 0.5, those that lost a part 0.8 and more. Before a ground of other colours, on floors also aslant, clothes may
- * have less.
- */
-const SYMMETRY = { usual: 0.93, plain: 0.9, aslant: 0.87 }
-const RAGGED = 0.6
-/** From the collar to the hem, the width of a folded shirt varies by 0.4 %; that of some 110 other tops by 8 % and more. */
-const TAPER = 0.03
-
 const FOLDED = 'The garment is folded. It must be spread out, with its sleeves.'
 
 const ONE_SLEEVE =
   'One of the sleeves cannot be told from the body of the garment. Both must be spread out.'
-
-const LOST =
-  'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
-
-/** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
-function showsShoulders(seen: Shape | null, mask: Mask): boolean {
-  if (seen && 'neckline' in seen && seen.shoulders !== 'none') return true
-  const rows = bodyRowsOf(mask)
-  return !rows || taperOf(rows) >= TAPER
-}
-
-/**
- * @param least the symmetry that is enough on a ground of other colours
- * @throws CompositionError when a part of a top or dress was lost in the ground
- */
-function checkUpper(mask: Mask, least: number, differs: () => boolean): void {
-  const rows = bodyRowsOf(mask)
-  if (!rows) return
-  const symmetry = symmetryOf(mask, rows)
-  if (symmetry >= SYMMETRY.usual || raggednessOf(mask) <= RAGGED) return
-  if (symmetry < least || !differs()) throw new CompositionError('garment_not_found', LOST)
-}
-
-/**
- * Of some 110 trousers, shorts and skirts without a wearer one is less symmetrical than usual and more ragged than this: its waist
- * was not read right. A dress and a cardigan, parts of which were lost, have 0.77 and 0.78.
- */
-const RAGGED_LEGS = 0.75
-
-/** @throws CompositionError when a part of trousers or a skirt was lost in the ground, or they are none */
-function checkLower(mask: Mask): void {
-  const rows = bodyRowsOf(mask)
-  if (!rows || symmetryOf(mask, rows) >= SYMMETRY.usual) return
-  if (raggednessOf(mask) > RAGGED_LEGS) throw new CompositionError('garment_not_found', LOST)
-}
 
 /**
  * @param seen null for what may be a top whose sleeves hide its shoulders

@@ -1,0 +1,63 @@
+// Whether all of a garment was cut out, by the symmetry and the smoothness of its silhouette.
+import { CompositionError } from '../composition-error.ts'
+import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
+import type { Mask } from './mask.ts'
+import { raggednessOf } from './outline-quality.ts'
+import type { Shape } from './shape.ts'
+
+/**
+ * Most tops and dresses that lie flat are symmetrical: of some 120 product photos nearly all that were cut out as a whole
+ * have 0.939 and more, those that were not, or are no tops, at most 0.928. A draped dress has 0.864; its outline has a
+ * raggedness of 0.5, those that lost a part 0.8 and more. Before a ground of other colours, on floors also aslant, clothes may
+ * have less.
+ */
+const SYMMETRY = { usual: 0.93, plain: 0.9, aslant: 0.87 }
+const RAGGED = 0.6
+/** From the collar to the hem, the width of a folded shirt varies by 0.4 %; that of some 110 other tops by 8 % and more. */
+const TAPER = 0.03
+
+export const LOST =
+  'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
+
+interface Quality {
+  symmetry: number
+  raggedness: number
+}
+
+/** No rows have no symmetry. */
+function qualityOf(mask: Mask): Quality {
+  const rows = bodyRowsOf(mask)
+  return { symmetry: rows ? symmetryOf(mask, rows) : 0, raggedness: raggednessOf(mask) }
+}
+
+/** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
+export function showsShoulders(seen: Shape | null, mask: Mask): boolean {
+  if (seen && 'neckline' in seen && seen.shoulders !== 'none') return true
+  const rows = bodyRowsOf(mask)
+  return !rows || taperOf(rows) >= TAPER
+}
+
+/**
+ * @param isOnPattern whether the ground has patterns, as floors have
+ * @param differs whether the ground has other colours
+ * @throws CompositionError when a part of a top or dress was lost in the ground
+ */
+export function checkUpper(mask: Mask, isOnPattern: boolean, differs: () => boolean): void {
+  const { symmetry, raggedness } = qualityOf(mask)
+  if (symmetry >= SYMMETRY.usual || raggedness <= RAGGED) return
+  const least = isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain
+  if (symmetry < least || !differs()) throw new CompositionError('garment_not_found', LOST)
+}
+
+/**
+ * Of some 110 trousers, shorts and skirts without a wearer one is less symmetrical than usual and more ragged than this: its waist
+ * was not read right. A dress and a cardigan, parts of which were lost, have 0.77 and 0.78.
+ */
+const RAGGED_LEGS = 0.75
+
+/** @throws CompositionError when a part of trousers or a skirt was lost in the ground, or they are none */
+export function checkLower(mask: Mask): void {
+  const { symmetry, raggedness } = qualityOf(mask)
+  if (symmetry < SYMMETRY.usual && raggedness > RAGGED_LEGS)
+    throw new CompositionError('garment_not_found', LOST)
+}
