@@ -17,6 +17,7 @@ import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
+import { bestFirst } from '../src/garment/whole.ts'
 import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
@@ -76,6 +77,33 @@ describe('groundOf', () => {
       Math.abs(x - 150) > 142 && y % 100 < 38 ? [100, 100, 100] : GROUND,
     )
     expect(await groundOf(toLab(picture))).toMatchObject({ exact: true })
+  })
+})
+
+describe('bestFirst', () => {
+  const cut = (isCloth: (x: number, y: number) => boolean) => ({
+    mask: maskWhere({ width: 200, height: 200 }, (i) => isCloth(i % 200, Math.floor(i / 200))),
+    isOnPattern: false,
+    hasEdge: true,
+  })
+  const whole = cut((x, y) => x >= 40 && x < 160 && y >= 30 && y < 180)
+  const torn = cut(
+    (x, y) => x >= 40 && x < 160 && y >= 30 && y < 180 && (x < 90 || (x + y) % 40 < 30),
+  )
+
+  it('prefers a more symmetrical and smoother cut to the first one', async () => {
+    const masks = []
+    for await (const { mask } of bestFirst([torn, whole])) masks.push(mask)
+    expect(masks).toEqual([whole.mask, torn.mask])
+  })
+
+  it('looks for no other cut where the first one is whole', async () => {
+    const cuts = async function* () {
+      yield whole
+      throw new Error('too many cuts')
+    }
+    const { value } = await bestFirst(cuts()).next()
+    expect(value).toMatchObject(whole)
   })
 })
 

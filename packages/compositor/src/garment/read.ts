@@ -25,7 +25,7 @@ import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
 import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
-import { checkLower, checkUpper, LOST, showsShoulders } from './whole.ts'
+import { bestFirst, checkLower, checkUpper, LOST, showsShoulders } from './whole.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
 import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 
@@ -97,7 +97,7 @@ export async function readFlat(
   const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
   const problems: (CompositionError | null)[] = []
   let least = 0
-  for await (const found of cuts) {
+  for await (const found of bestFirst(cuts)) {
     const tilt = isUpright ? 0 : tiltOf(found.mask)
     if (tilt !== 0) return readFlat(await straighten(picture, found.mask, tilt), undefined, true)
     if (area(found.mask) < least) continue

@@ -1,7 +1,8 @@
 // Whether all of a garment was cut out, by the symmetry and the smoothness of its silhouette.
 import { CompositionError } from '../composition-error.ts'
 import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
-import type { Mask } from './mask.ts'
+import type { FoundCloth } from './cloth-mask.ts'
+import { area, type Mask } from './mask.ts'
 import { raggednessOf } from './outline-quality.ts'
 import type { Shape } from './shape.ts'
 
@@ -19,9 +20,50 @@ const TAPER = 0.03
 export const LOST =
   'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
 
+/**
+ * A cut is compared with the others where it is less symmetrical and more ragged than this. Another one is better that is more
+ * symmetrical and smoother by so much, and so many times as large at least and at most. Of 705 product photos 138 are compared,
+ * and for 11 another one is better: most of these show more of the garment, or less of its shadow.
+ */
+const COMPARED = { symmetry: 0.975, raggedness: 0.65 }
+const BETTER = { symmetry: 0.012, raggedness: 0.05, least: 0.7, most: 1.3 }
+
+/** The ways to cut a garment out in their order, but the best one before the others where the first one leaves doubts. */
+export async function* bestFirst(
+  cuts: AsyncIterable<FoundCloth> | Iterable<FoundCloth>,
+): AsyncGenerator<FoundCloth> {
+  const compared: (FoundCloth & Quality)[] = []
+  let isSure = false
+  for await (const found of cuts) {
+    const cut = { ...found, ...qualityOf(found.mask) }
+    isSure ||= compared.length === 0 && !isDoubtful(cut)
+    if (isSure) yield cut
+    else compared.push(cut)
+  }
+  const [first, ...others] = compared
+  if (!first) return
+  const best = others.reduce((best, cut) => (isBetter(cut, best) ? cut : best), first)
+  yield best
+  yield* compared.filter((cut) => cut !== best)
+}
+
 interface Quality {
   symmetry: number
   raggedness: number
+}
+
+const isDoubtful = ({ symmetry, raggedness }: Quality) =>
+  symmetry < COMPARED.symmetry && raggedness > COMPARED.raggedness
+
+function isBetter(cut: FoundCloth & Quality, than: FoundCloth & Quality): boolean {
+  const times = area(cut.mask) / area(than.mask)
+  return (
+    cut.hasEdge &&
+    cut.symmetry > than.symmetry + BETTER.symmetry &&
+    cut.raggedness < than.raggedness - BETTER.raggedness &&
+    times > BETTER.least &&
+    times < BETTER.most
+  )
 }
 
 /** No rows have no symmetry. */
