@@ -17,7 +17,7 @@ import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 /** A neck is at most this wide, and at least this high, in widths and heights of all that is cut out. By experiment. */
 const NECK = { width: 0.32, height: 0.04 }
 /** A hanger begins at most this wide and this far from the middle, in widths; a dummy and a collar begin wider. */
-const APEX = { width: 0.16, aside: 0.1 }
+const APEX = { width: 0.17, aside: 0.1 }
 /** The shares of the height between which all is cloth. */
 const CLOTH = { from: 0.5, to: 0.9 }
 /**
