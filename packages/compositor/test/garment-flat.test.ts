@@ -984,6 +984,11 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 120, 120)).toBe(255)
   })
 
+  it('finds wide sleeves that lie along the body and end above its hem', async () => {
+    const tunic = cutOut(['150 40, 104 40, 92 64, 88 200, 60 290, 44 312, 92 322, 94 380, 150 386'])
+    expect(await readFlat(tunic)).toMatchObject({ shoulders: 'sleeves' })
+  })
+
   it('tells a short dress by its high waist from a fitted jacket', async () => {
     const fitted = (waist: number) =>
       cutOut([`150 90, 122 70, 96 76, 100 130, 110 ${waist}, 98 ${waist + 60}, 102 300, 150 300`])
@@ -1420,6 +1425,7 @@ describe('reachOf', () => {
       { x: 40, y: 250 },
     ]
     expect(reachOf({ outer, inner }, 200, 250, 0.5, 200)).toBe(1)
+    expect(reachOf({ outer, inner }, 280, 265, 0.5, 200)).toBe(1)
     expect(reachOf({ outer, inner }, 200, 400, 0.5, 200)).toBeLessThan(0.6)
   })
 })

@@ -31,8 +31,8 @@ export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): A
   return sleeved(outline, rows, corner, way, Math.abs(corner.x - rows.axis))
 }
 
-/** Sleeves part from the body above this share of the garment's height; lower down a hem widens. */
-const SLEEVES_END = 0.65
+/** Sleeves part from the body above this share of the garment's height; lower down hems widen, that of a flared skirt at 0.86. */
+const SLEEVES_END = 0.84
 
 /** Whether sleeves stand out on both sides of the upper part, or hang beside the body down to the hem. */
 export function hasSleeves(rows: BodyRows): boolean {
