@@ -57,3 +57,13 @@ export function lengthOf(line: readonly Point[]): number {
   for (let i = 1; i < line.length; i++) sum += distance(line[i - 1]!, line[i]!)
   return sum
 }
+
+/** The area of a polygon. */
+export function areaWithin(points: readonly Point[]): number {
+  let sum = 0
+  for (const [i, { x, y }] of points.entries()) {
+    const next = points[(i + 1) % points.length]!
+    sum += x * next.y - next.x * y
+  }
+  return Math.abs(sum) / 2
+}

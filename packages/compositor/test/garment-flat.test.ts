@@ -15,10 +15,12 @@ import { bodyRowsOf } from '../src/garment/body-rows.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
+import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { bestFirst } from '../src/garment/whole.ts'
 import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
+import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
 import { ramp, type Point, type Raster, type Size } from '../src/raster.ts'
@@ -77,6 +79,27 @@ describe('groundOf', () => {
       Math.abs(x - 150) > 142 && y % 100 < 38 ? [100, 100, 100] : GROUND,
     )
     expect(await groundOf(toLab(picture))).toMatchObject({ exact: true })
+  })
+})
+
+describe('hasOneSleeve', () => {
+  it('holds where one of the sleeves is hardly seen', async () => {
+    const garment = (await readFlat(shirt([40, 60, 120]))) as UpperGarment
+    const withLeft = (share: number) => {
+      const { shoulder, sleeve } = garment.left
+      const nearer = (points: Point[]) => points.map((point) => between(shoulder, point, share))
+      const { outer, inner } = sleeve!
+      return {
+        ...garment,
+        left: { ...garment.left, sleeve: { outer: nearer(outer), inner: nearer(inner) } },
+      }
+    }
+    expect([1, 0.7, 0.4].map((share) => hasOneSleeve(withLeft(share)))).toEqual([
+      false,
+      false,
+      true,
+    ])
+    expect(hasOneSleeve({ ...garment, left: { ...garment.left, sleeve: null } })).toBe(true)
   })
 })
 
