@@ -1,6 +1,7 @@
 // Garments that lie or hang aslant in their photo.
 import { pauseInRows } from '../pause.ts'
-import { clamp, type Raster } from '../raster.ts'
+import { mean } from '../plane.ts'
+import { clamp, type Point, type Raster } from '../raster.ts'
 import { createWarpMap, render } from '../warp.ts'
 import { isSet, type Mask } from './mask.ts'
 
@@ -30,6 +31,7 @@ export function tiltOf(mask: Mask): number {
     return opposite.length / points.length
   }
   const least = Math.max(TILT.symmetry, symmetryAt(0) + TILT.gain)
+  if (least >= 1) return 0
   let [best, most] = [0, least]
   for (let degrees = -TILT.most; degrees <= TILT.most; degrees += TILT.step) {
     const symmetry = symmetryAt(degrees)
@@ -74,16 +76,12 @@ const mostOf = (values: readonly number[]) => values.reduce((one, other) => Math
 
 /** Some pixels of the cloth and their centre, in a larger picture of the mask. */
 function clothOf({ width, height, data }: Mask, scale: number) {
-  const points = []
-  const centre = { x: 0, y: 0 }
+  const points: Point[] = []
   for (let y = 0; y < height; y += STEP) {
     for (let x = 0; x < width; x += STEP) {
       if (data[y * width + x] === 1) points.push({ x: (x + 0.5) * scale, y: (y + 0.5) * scale })
     }
   }
-  for (const { x, y } of points) {
-    centre.x += x / points.length
-    centre.y += y / points.length
-  }
+  const centre = { x: mean(points.map(({ x }) => x)), y: mean(points.map(({ y }) => y)) }
   return { points, centre }
 }

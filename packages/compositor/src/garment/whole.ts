@@ -33,11 +33,11 @@ export async function* bestFirst(
   cuts: AsyncIterable<FoundCloth> | Iterable<FoundCloth>,
 ): AsyncGenerator<FoundCloth> {
   const compared: (FoundCloth & Quality)[] = []
-  let isSure = false
+  let isSure: boolean | undefined
   for await (const found of cuts) {
     const cut = { ...found, ...qualityOf(found.mask) }
-    isSure ||= compared.length === 0 && !isDoubtful(cut)
-    if (isSure) yield cut
+    isSure ??= !isDoubtful(cut)
+    if (isSure) yield found
     else compared.push(cut)
   }
   const [first, ...others] = compared
@@ -66,10 +66,15 @@ function isBetter(cut: FoundCloth & Quality, than: FoundCloth & Quality): boolea
   )
 }
 
-/** No rows have no symmetry. */
-function qualityOf(mask: Mask): Quality {
+const qualityOf = (mask: Mask): Quality => ({
+  symmetry: symmetryIn(mask),
+  raggedness: raggednessOf(mask),
+})
+
+/** The symmetry of a silhouette; 0 for one without rows. */
+function symmetryIn(mask: Mask): number {
   const rows = bodyRowsOf(mask)
-  return { symmetry: rows ? symmetryOf(mask, rows) : 0, raggedness: raggednessOf(mask) }
+  return rows ? symmetryOf(mask, rows) : 0
 }
 
 /** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
@@ -85,8 +90,8 @@ export function showsShoulders(seen: Shape | null, mask: Mask): boolean {
  * @throws CompositionError when a part of a top or dress was lost in the ground
  */
 export function checkUpper(mask: Mask, isOnPattern: boolean, differs: () => boolean): void {
-  const { symmetry, raggedness } = qualityOf(mask)
-  if (symmetry >= SYMMETRY.usual || raggedness <= RAGGED) return
+  const symmetry = symmetryIn(mask)
+  if (symmetry >= SYMMETRY.usual || raggednessOf(mask) <= RAGGED) return
   const least = isOnPattern ? SYMMETRY.aslant : SYMMETRY.plain
   if (symmetry < least || !differs()) throw new CompositionError('garment_not_found', LOST)
 }
@@ -99,7 +104,6 @@ const RAGGED_LEGS = 0.75
 
 /** @throws CompositionError when a part of trousers or a skirt was lost in the ground, or they are none */
 export function checkLower(mask: Mask): void {
-  const { symmetry, raggedness } = qualityOf(mask)
-  if (symmetry < SYMMETRY.usual && raggedness > RAGGED_LEGS)
+  if (symmetryIn(mask) < SYMMETRY.usual && raggednessOf(mask) > RAGGED_LEGS)
     throw new CompositionError('garment_not_found', LOST)
 }
