@@ -28,7 +28,7 @@ const LIMITS: readonly Limit[] = [
   ['scattered', 'most', 0.015, '{share} of the garment is in loose pieces.'],
   ['shreds', 'most', 0.0105, '{share} of the garment is in shreds.'],
   ['gaps', 'most', 0.1, 'The garment has gaps of {share} of its area.'],
-  ['brokenSleeves', 'most', 0.14, 'A sleeve begins after {share} of the arm.'],
+  ['brokenSleeves', 'most', 0.14, 'One sleeve begins {share} of the arm later than the other one.'],
   ['unevenSleeves', 'most', 0.5, 'The sleeves differ by {share} of the length of the arm.'],
   ['windows', 'most', 0.15, '{share} of the body was painted as background.'],
   ['hiddenHands', 'most', 0.5, 'The garment hides {share} of the hands.'],
