@@ -15,16 +15,18 @@ const SIDE_POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
 /**
- * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
- * of a strap dress are short. A tunic that is not narrower at its waist, and no wider at its hem than this, may be longer.
+ * What speaks for a dress and against it: the logarithms of its length and of the width of its hem, and the width of its waist,
+ * at most `widest`, all in widths of the chest; and where its waist is, in heights from above. A logistic regression, fitted to
+ * 417 tops and 117 dresses without a wearer; in a tenfold cross-validation 517 are classified correctly.
  */
-const DRESS = { length: 1.9, fitted: 0.95, flared: 1.4, ofTunic: 2.25 }
-/**
- * Narrower at the waist than this, in widths of the chest, and at least so long, it is one when the waist lies high: the sum
- * of where it is, in heights from above, and of `counts` times its width. Of some 150 photos, short dresses have at most
- * 0.91, a blazer 0.99.
- */
-const HIGH_WAIST = { narrow: 0.95, length: 1.2, counts: 0.6, most: 0.95 }
+const DRESS = {
+  length: 5.59,
+  hem: 5.6,
+  waist: -4.49,
+  widest: 1.6,
+  waistAt: -8.5,
+  constant: 1.76,
+}
 
 /** No dress is so short that its sleeves hang down to this share of its height. */
 const SLEEVE_TO_HEM = 0.9
@@ -77,20 +79,17 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
 }
 
 function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Point[]): boolean {
+  const { top } = rows.bounds
+  const length = meanY(hem) - top
   const waistY = waistOf(rows, chestY, half)
   const waist = (rows.right[waistY]! - rows.left[waistY]!) / (2 * half)
-  const hemY = meanY(hem)
-  const length = (hemY - chestY) / (2 * half)
-  const flare = (hem.at(-1)!.x - hem[0]!.x) / (2 * half)
-  const isTunic = waist >= DRESS.fitted && flare < DRESS.flared
-  if (length > (isTunic ? DRESS.ofTunic : DRESS.length)) return true
-  const { top } = rows.bounds
-  const waistAt = (waistY - top) / (hemY - top)
-  return (
-    waist < HIGH_WAIST.narrow &&
-    length > HIGH_WAIST.length &&
-    waistAt + HIGH_WAIST.counts * waist < HIGH_WAIST.most
-  )
+  const score =
+    DRESS.length * Math.log(length / (2 * half)) +
+    DRESS.hem * Math.log((hem.at(-1)!.x - hem[0]!.x) / (2 * half)) +
+    DRESS.waist * Math.min(waist, DRESS.widest) +
+    DRESS.waistAt * ((waistY - top) / length) +
+    DRESS.constant
+  return score > 0
 }
 
 /**
