@@ -131,6 +131,23 @@ describe('parse', () => {
     for (const y of [155, 180, 205]) expect(at(100, y)).toBe(LABEL.bottom)
   })
 
+  it('takes an open coat for the top as far as it hangs beside the trousers', async () => {
+    const coat: Colour = [120, 40, 50]
+    const at = await labelsOf((fill) => {
+      fill(66, 68, 134, 165, [235, 235, 238])
+      fill(68, 165, 132, HEIGHT, BLACK)
+      for (const x of [50, 150]) fill(x - 9, 74, x + 9, 182, coat)
+      for (const x of [70, 130]) fill(x - 12, 68, x + 12, 220, coat)
+      for (const x of [50, 150]) fill(x - 6, 182, x + 6, 215, SKIN)
+    })
+    expect([at(100, 120), at(100, 200), at(80, 240)]).toEqual([
+      LABEL.top,
+      LABEL.bottom,
+      LABEL.bottom,
+    ])
+    for (const x of [64, 76, 124, 136]) expect(at(x, 205)).toBe(LABEL.top)
+  })
+
   it('finds the hem of a long shirt at the thighs', async () => {
     const at = await labelsOf((fill) => {
       fill(64, 68, 136, 212, [190, 20, 30])

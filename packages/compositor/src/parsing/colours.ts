@@ -4,8 +4,9 @@ import type { Plane } from '../plane.ts'
 import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
 import { INNER_TORSO, within, type Frame } from './frame.ts'
-import { colourCosts, withShade, type ColourCosts } from './mixture.ts'
+import { CLOTH, colourCosts, withShade, type ColourCosts } from './mixture.ts'
 import { PROBABLE, skinSeeds, SURE } from './seeds.ts'
+import { findCoat, type Coat } from './coat.ts'
 import { coverEnds, type CoverEnd } from './cover.ts'
 import { findHemline } from './hemline.ts'
 import { LABEL, type Label } from './labels.ts'
@@ -21,6 +22,8 @@ export interface Colours {
   /** Of a bag or the like; null as long as none is known. */
   item: ColourCosts | null
   waist: Waist
+  /** What hangs open below the waist; null for none. */
+  coat: Coat | null
   /** Whether the clothes have one colour and no hem at the hips. */
   isWaistGuessed: boolean
   /** A dress or an overall: everything is `top`. */
@@ -39,13 +42,11 @@ const SAME_CLOTH = 0.15
 /** From this strength, in lightness, `findHemline` has found a line; else the waist is at the usual place. */
 const CLEAR_LINE = 0.02
 const USUAL_WAIST = 0.85
-/** The numbers of Gaussians for clothes, which have prints, and for other things. */
-const CLOTH_PARTS = 5
+/** The numbers of Gaussians for other things than clothes. */
 const HAIR_PARTS = 3
 const SKIN_PARTS = 4
 /** The least deviation of each thing's colours within one Gaussian, in Oklab lightness. By experiment. */
 const SKIN_SLACK = 0.03
-const CLOTH_SLACK = 0.025
 const HAIR_SLACK = 0.035
 /** Fewer pixels of a thing are not learned from again. */
 const LEAST_AGAIN = 60
@@ -89,6 +90,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     const free = preferring(all, (i) => frame.armAt[i]! < BAG.at || frame.armDistance[i]! > BAG.end)
     return preferring(free, (i) => !bare(i))
   }
+  const coat = onePiece ? null : findCoat(evidence, waist.down)
   const topSpan = [TOP.from, onePiece ? TOP.endOfDress : waist.down - TOP.margin] as const
   const top = cloth(
     (i) => within(frame.down[i]!, topSpan) && Math.abs(frame.across[i]!) < TOP.halfWidth,
@@ -97,7 +99,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   const bottom = cloth(
     (i) => frame.down[i]! > start && frame.legDistance[i]! < ON_LEG && frame.legAt[i]! < BOTTOM.end,
   )
-  const topColours = colourCosts(lab, top, CLOTH_PARTS, CLOTH_SLACK)
+  const topColours = colourCosts(lab, top, CLOTH.parts, CLOTH.slack)
   const hair = seeds(
     (i) =>
       frame.face[i]! > HAIR.from &&
@@ -111,9 +113,10 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     litSkin,
     hair: colourCosts(lab, hair, HAIR_PARTS, HAIR_SLACK),
     top: topColours,
-    bottom: colourCosts(lab, bottom, CLOTH_PARTS, CLOTH_SLACK),
+    bottom: coat?.under ?? colourCosts(lab, bottom, CLOTH.parts, CLOTH.slack),
     item: null,
     waist,
+    coat,
     isWaistGuessed,
     onePiece,
     hasHood: false,
@@ -168,10 +171,10 @@ export function relearnColours(evidence: Evidence, colours: Colours, labels: Uin
   return withEnds(evidence, {
     ...colours,
     skin: distinctSkin(evidence, colours, labels),
-    item: items.length > 0 ? colourCosts(lab, items, HAIR_PARTS, CLOTH_SLACK) : null,
+    item: items.length > 0 ? colourCosts(lab, items, HAIR_PARTS, CLOTH.slack) : null,
     hair: again(LABEL.hair, colours.hair, HAIR_PARTS, HAIR_SLACK),
-    top: again(LABEL.top, colours.top, CLOTH_PARTS, CLOTH_SLACK),
-    bottom: again(LABEL.bottom, colours.bottom, CLOTH_PARTS, CLOTH_SLACK),
+    top: again(LABEL.top, colours.top, CLOTH.parts, CLOTH.slack),
+    bottom: again(LABEL.bottom, colours.bottom, CLOTH.parts, CLOTH.slack),
   })
 }
 

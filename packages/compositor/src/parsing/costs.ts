@@ -3,6 +3,7 @@
 // `Frame`: shoulder widths, shares of the torso, joints of a limb. Two of them are a span along which a cost
 // rises or falls, and the number before it is the most that it adds. All were chosen by experiment.
 import { clamp, ramp } from '../raster.ts'
+import { isOuter } from './coat.ts'
 import type { Colours } from './colours.ts'
 import type { CoverEnd } from './cover.ts'
 import { IMPOSSIBLE } from './expansion.ts'
@@ -40,7 +41,7 @@ const TORSO = { whole: [0, TORSO_END], core: [0.05, TORSO_END], belly: [0.5, TOR
 const BESIDE = { straps: [-0.12, TORSO_END], gaps: [-0.1, TORSO_END] } as const
 const CHEST = { all: [-0.1, 0.35], low: [0.05, 0.35] } as const
 const ABOVE_TOP = { collar: [-0.1, 0], neck: [-0.4, -0.1], hood: [-0.5, -0.25] } as const
-const WAIST = { free: 0.04, never: 0.12 }
+const WAIST = { free: 0.04, never: 0.12, coat: 1 }
 /** By the size of `Frame.across`: the sides of neck and torso, a bare shoulder's end, a neck's in a hood, a top's. */
 const ASIDE = {
   neck: 0.2,
@@ -107,7 +108,9 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
     costs[at + LABEL.face] = noPerson + COLOUR * faceColour(frame, i, skin) + facePlace(frame, i)
     costs[at + LABEL.skin] = noPerson + COLOUR * skin + skinPlace(frame, i, colours)
     costs[at + LABEL.top] =
-      noPerson + COLOUR * topColour(frame, i, colours.top[colour]!) + topPlace(frame, i, colours)
+      noPerson +
+      COLOUR * topColour(frame, i, topCost(colours, colour)) +
+      topPlace(frame, i, colours, colour)
     costs[at + LABEL.bottom] =
       noPerson + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
     costs[at + LABEL.shoes] =
@@ -215,12 +218,17 @@ function skinPlace(frame: Frame, i: number, { sleeves, hems, hasHood }: Colours)
   return armDistance[i]! < ON_BONES ? Math.max(cost, armCover) : cost
 }
 
-function topPlace(frame: Frame, i: number, colours: Colours): number {
-  const { waist, onePiece, sleeves, hems, hasHood } = colours
+/** Of an open coat little may be seen where tops are learned from. */
+const topCost = ({ top, coat }: Colours, colour: number) =>
+  coat ? Math.min(top[colour]!, coat.outer[colour]!) : top[colour]!
+
+function topPlace(frame: Frame, i: number, colours: Colours, colour: number): number {
+  const { waist, coat, onePiece, sleeves, hems, hasHood } = colours
   const down = frame.down[i]!
   const across = Math.abs(frame.across[i]!)
   const [armDistance, armAt] = [frame.armDistance[i]!, frame.armAt[i]!]
   if (frame.face[i]! < FACE.inner) return 8
+  const isCoat = coat !== null && isOuter(coat, colour)
   const isHood = hasHood && across > ASIDE.neck
   let cost = 6 * falling(down, isHood ? ABOVE_TOP.hood : ABOVE_TOP.neck) + onFoot(frame, i)
   // Collars are rarer than bare necks.
@@ -228,8 +236,9 @@ function topPlace(frame: Frame, i: number, colours: Colours): number {
   const sleeve = sleeves[frame.armSide[i]!]!
   if (onePiece) cost += belowHem(frame, i, hems)
   else if (!onSleeve(frame, i, sleeve) && !onCuff(frame, i, sleeve))
-    cost += 8 * ramp(down, waist.down - WAIST.free, waist.down + WAIST.never)
-  cost += 3 * Math.min(rising(armDistance, ARM.sleeve), rising(across, ASIDE.top))
+    cost +=
+      (isCoat ? WAIST.coat : 8) * ramp(down, waist.down - WAIST.free, waist.down + WAIST.never)
+  if (!isCoat) cost += 3 * Math.min(rising(armDistance, ARM.sleeve), rising(across, ASIDE.top))
   if (armDistance < ARM.cuff) cost += 1.5 * rising(armAt, ARM_AT.cuff)
   // Where the fingers are is only guessed.
   if (armDistance < ON_BONES && armAt < ARM_AT.fingers)
