@@ -19,7 +19,7 @@ import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { bestFirst } from '../src/garment/whole.ts'
-import { isWornOnLegs, wearerIn } from '../src/garment/wearer.ts'
+import { isWornOnLegs, showsSkin, wearerIn } from '../src/garment/wearer.ts'
 import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
@@ -1181,6 +1181,14 @@ describe('wearerIn', () => {
 
   it('does not take a shirt with a collar for a person', () => {
     expect(wearerIn(perceptionFrom(58))).toBeNull()
+  })
+
+  it('tells the wearer of a coat from a hooded jacket alone by the skin', () => {
+    const shows = (hands: number) => {
+      const labels = new Uint8Array(10_000).fill(LABEL.top)
+      return showsSkin({ width: 100, height: 100, labels: labels.fill(LABEL.skin, 0, hands) })
+    }
+    expect([shows(40), shows(10)]).toEqual([true, false])
   })
 })
 

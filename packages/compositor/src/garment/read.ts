@@ -23,7 +23,14 @@ import { withoutSupport } from './support.ts'
 import { straighten, tiltOf } from './tilt.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
-import { isWornOnLegs, mayShowPerson, showsFace, showsPerson, wearerIn } from './wearer.ts'
+import {
+  isWornOnLegs,
+  mayShowPerson,
+  showsFace,
+  showsPerson,
+  showsSkin,
+  wearerIn,
+} from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import { bestFirst, checkLower, checkUpper, LOST, showsShoulders } from './whole.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
@@ -58,6 +65,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     wearer ? perception : await withLegs(small, lab, perception),
     lab,
   )
+  if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk)
   const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
