@@ -198,7 +198,6 @@ describe('parse', () => {
   it('takes the sides of a top in nearly the colour of the skin before the arms for the top', async () => {
     const pink: Colour = [232, 190, 180]
     const at = await labelsOf((fill) => {
-      for (const y of [18, 30, 42]) fill(84, y, 116, y + 4, pink)
       fill(68, 158, 132, HEIGHT, BLACK)
       for (const x of [54, 146]) fill(x - 9, 74, x + 9, 215, SKIN)
       fill(66, 68, 134, 110, pink)

@@ -5,7 +5,7 @@ import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
 import { INNER_TORSO, within, type Frame } from './frame.ts'
 import { CLOTH, colourCosts, withShade, type ColourCosts } from './mixture.ts'
-import { PROBABLE, skinSeeds, SURE } from './seeds.ts'
+import { clothInSkinColour, PROBABLE, skinSeeds, SURE } from './seeds.ts'
 import { findCoat, type Coat } from './coat.ts'
 import { coverEnds, type CoverEnd } from './cover.ts'
 import { findHemline } from './hemline.ts'
@@ -79,8 +79,11 @@ export interface Evidence {
 /** Learns from the pixels where the joints say that each thing should be. */
 export function learnColours(evidence: Evidence, body: Body): Colours {
   const { lab, indices, person, frame } = evidence
-  const litSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), SKIN_PARTS, SKIN_SLACK)
-  const skin = withShade(litSkin)
+  const seenSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), SKIN_PARTS, SKIN_SLACK)
+  const shadedSkin = withShade(seenSkin)
+  const likeSkin = clothLikeSkin(evidence, shadedSkin)
+  const litSkin = unlike(seenSkin, likeSkin)
+  const skin = unlike(shadedSkin, likeSkin)
   const bare = (i: number) => skin[indices[i]!]! < BARE
   const { waist, isWaistGuessed, onePiece } = outfit(evidence, skin)
   const seeds = (test: (i: number) => boolean) =>
@@ -121,6 +124,22 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     onePiece,
     hasHood: false,
   })
+}
+
+/** Colours of such cloth cost so much more as skin. By experiment. */
+const UNLIKE = 6
+
+/** The costs of skin beside cloth that looks like it. */
+const unlike = (skin: ColourCosts, cloth: ColourCosts | null): ColourCosts =>
+  cloth ? skin.map((cost, c) => (cloth[c]! < cost + 1 ? cost + UNLIKE : cost)) : skin
+
+/** The colours of a top that looks like skin; null where none does. */
+function clothLikeSkin(
+  { lab, indices, person, frame }: Evidence,
+  skin: ColourCosts,
+): ColourCosts | null {
+  const pixels = clothInSkinColour(lab, person, frame, (i) => skin[indices[i]!]! < BARE)
+  return pixels.length > 0 ? colourCosts(lab, pixels, 1, CLOTH.slack) : null
 }
 
 /** The share of that part that has to be bare for a dress. */
@@ -170,34 +189,11 @@ export function relearnColours(evidence: Evidence, colours: Colours, labels: Uin
   const items = pixelsWhere(labels.length, (i) => labels[i] === LABEL.item)
   return withEnds(evidence, {
     ...colours,
-    skin: distinctSkin(evidence, colours, labels),
     item: items.length > 0 ? colourCosts(lab, items, HAIR_PARTS, CLOTH.slack) : null,
     hair: again(LABEL.hair, colours.hair, HAIR_PARTS, HAIR_SLACK),
     top: again(LABEL.top, colours.top, CLOTH.parts, CLOTH.slack),
     bottom: again(LABEL.bottom, colours.bottom, CLOTH.parts, CLOTH.slack),
   })
-}
-
-/** The mean cost as skin below which a top looks like it, and how much more a distinct colour costs as the top. */
-const LIKE_SKIN = 5
-const DISTINCT = 3
-/** The share of the skin that has to be distinct. */
-const MOSTLY_DISTINCT = 0.7
-
-/** Beside a top in nearly the colour of the skin only what does not look like that top is skin. */
-function distinctSkin(
-  { lab, person, indices }: Evidence,
-  { skin, top }: Colours,
-  labels: Uint8Array,
-): ColourCosts {
-  const cloth = labelled(labels, LABEL.top, person, SURE)
-  const cost = cloth.reduce((sum, i) => sum + skin[indices[i]!]!, 0)
-  if (cost > LIKE_SKIN * cloth.length) return skin
-  const bare = labelled(labels, LABEL.skin, person, SURE)
-  const own = bare.filter((i) => top[indices[i]!]! > skin[indices[i]!]! + DISTINCT)
-  return own.length > Math.max(LEAST_AGAIN, MOSTLY_DISTINCT * bare.length)
-    ? withShade(colourCosts(lab, own, SKIN_PARTS, SKIN_SLACK))
-    : skin
 }
 
 function withEnds(evidence: Evidence, colours: Omit<Colours, 'sleeves' | 'hems'>): Colours {

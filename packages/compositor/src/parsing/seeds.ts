@@ -83,8 +83,7 @@ const MOSTLY_SKIN = 0.6
 /** Whether a pixel's tint is nearer to that of the face than to that of beige clothes. */
 function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
   const places = [
-    (i: number) =>
-      within(frame.down[i]!, TORSO.down) && Math.abs(frame.across[i]!) < TORSO.halfWidth,
+    (i: number) => isTorso(frame, i),
     (i: number) => frame.legDistance[i]! < THIGH.distance && within(frame.legAt[i]!, THIGH.at),
   ]
   const fromSkin = tintFrom(lab, core)
@@ -94,6 +93,36 @@ function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
     .map((pixels) => tintFrom(lab, pixels))
   return (i: number) => clothes.every((fromCloth) => fromSkin(i) < fromCloth(i) + NEARER)
 }
+
+/**
+ * Cloth in a colour that skin can have: its least share of the torso off the arms, how far its pixels differ from its median,
+ * and the shares of them and of the face that do not. By experiment.
+ */
+const SKIN_COLOURED = { torso: 0.35, offArm: 0.1, light: 0.06, tint: 0.02, own: 0.55, face: 0.25 }
+
+/** The pixels of a top that looks like skin, but has one colour, which the face has not; none without such a top. */
+export function clothInSkinColour(
+  lab: Lab,
+  person: Plane,
+  frame: Frame,
+  isBare: (i: number) => boolean,
+): number[] {
+  const seen = (test: (i: number) => boolean) =>
+    pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
+  const torso = seen((i) => isTorso(frame, i) && frame.armDistance[i]! > SKIN_COLOURED.offArm)
+  const alike = torso.filter(isBare)
+  if (alike.length < SKIN_COLOURED.torso * torso.length) return []
+  const cloth = alike.filter(likeThose(lab, alike, SKIN_COLOURED))
+  const face = seen((i) => frame.face[i]! < INNER_FACE.end)
+  const ofFace = face.filter(likeThose(lab, alike, SKIN_COLOURED))
+  return cloth.length > SKIN_COLOURED.own * alike.length &&
+    ofFace.length < SKIN_COLOURED.face * face.length
+    ? cloth
+    : []
+}
+
+const isTorso = ({ down, across }: Frame, i: number) =>
+  within(down[i]!, TORSO.down) && Math.abs(across[i]!) < TORSO.halfWidth
 
 const isNeck = (frame: Frame, i: number) =>
   within(frame.down[i]!, NECK.down) &&
