@@ -1,11 +1,9 @@
 // A coat, jacket or shirt that hangs open: beside what is worn under it, it reaches below the waist.
-import { shareOf } from '../assess/area.ts'
 import type { Lab } from '../oklab.ts'
 import type { Plane } from '../plane.ts'
-import { pixelsWhere } from '../raster.ts'
 import { INNER_TORSO, within, type Frame } from './frame.ts'
 import { CLOTH, colourCosts, type ColourCosts } from './mixture.ts'
-import { SURE } from './seeds.ts'
+import { surePixels } from './seeds.ts'
 
 export interface Coat {
   /** The colours of its sleeves, and of what is worn under it below the waist. */
@@ -40,10 +38,11 @@ export function findCoat(
   waist: number,
 ): Coat | null {
   const { down, across, armDistance, armAt, legDistance, legAt } = frame
-  const seen = (test: (i: number) => boolean) =>
-    pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
   const learned = (pixels: number[]) => colourCosts(lab, pixels, CLOTH.parts, CLOTH.slack)
-  const sleeves = seen((i) => armDistance[i]! < SLEEVE.distance && within(armAt[i]!, SLEEVE.at))
+  const sleeves = surePixels(
+    person,
+    (i) => armDistance[i]! < SLEEVE.distance && within(armAt[i]!, SLEEVE.at),
+  )
   const isMiddle = (i: number) =>
     Math.abs(across[i]!) < MIDDLE.aside && within(down[i]! - waist, MIDDLE.below)
   const isLeg = (i: number) =>
@@ -53,14 +52,12 @@ export function findCoat(
     within(down[i]! - waist, BESIDE.below) &&
     armDistance[i]! > BESIDE.arm &&
     legAt[i]! < BESIDE.leg
-  const under = seen((i) => (isMiddle(i) || isLeg(i)) && armDistance[i]! > BESIDE.arm)
+  const under = surePixels(person, (i) => (isMiddle(i) || isLeg(i)) && armDistance[i]! > BESIDE.arm)
   if (under.length < LEAST_UNDER) return null
   const coat = { outer: learned(sleeves), under: learned(under) }
-  const shareAt = (isThere: (i: number) => boolean) =>
-    shareOf(
-      lab,
-      (i) => person.data[i]! > SURE && isThere(i),
-      (i) => isOuter(coat, indices[i]!),
-    )
+  const shareAt = (isThere: (i: number) => boolean) => {
+    const pixels = surePixels(person, isThere)
+    return pixels.filter((i) => isOuter(coat, indices[i]!)).length / Math.max(1, pixels.length)
+  }
   return shareAt(isBeside) > SHARE.beside && shareAt(isMiddle) < SHARE.middle ? coat : null
 }

@@ -5,7 +5,7 @@ import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
 import { INNER_TORSO, within, type Frame } from './frame.ts'
 import { CLOTH, colourCosts, withShade, type ColourCosts } from './mixture.ts'
-import { clothInSkinColour, PROBABLE, skinSeeds, SURE } from './seeds.ts'
+import { clothInSkinColour, PROBABLE, skinSeeds, surePixels } from './seeds.ts'
 import { findCoat, type Coat } from './coat.ts'
 import { coverEnds, type CoverEnd } from './cover.ts'
 import { findHemline } from './hemline.ts'
@@ -86,10 +86,8 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   const skin = unlike(shadedSkin, likeSkin)
   const bare = (i: number) => skin[indices[i]!]! < BARE
   const { waist, isWaistGuessed, onePiece } = outfit(evidence, skin)
-  const seeds = (test: (i: number) => boolean) =>
-    pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
   const cloth = (test: (i: number) => boolean) => {
-    const all = seeds((i) => test(i) && frame.armDistance[i]! > OFF_ARM)
+    const all = surePixels(person, (i) => test(i) && frame.armDistance[i]! > OFF_ARM)
     const free = preferring(all, (i) => frame.armAt[i]! < BAG.at || frame.armDistance[i]! > BAG.end)
     return preferring(free, (i) => !bare(i))
   }
@@ -103,7 +101,8 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
     (i) => frame.down[i]! > start && frame.legDistance[i]! < ON_LEG && frame.legAt[i]! < BOTTOM.end,
   )
   const topColours = colourCosts(lab, top, CLOTH.parts, CLOTH.slack)
-  const hair = seeds(
+  const hair = surePixels(
+    person,
     (i) =>
       frame.face[i]! > HAIR.from &&
       frame.face[i]! < (frame.faceDown[i]! < 0 ? HAIR.above : HAIR.below) &&

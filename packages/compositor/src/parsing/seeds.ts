@@ -6,8 +6,12 @@ import type { Body } from './body.ts'
 import { HAND, within, type Frame } from './frame.ts'
 
 /** Above the first probability of the mask a pixel is surely the person's, above the second probably. */
-export const SURE = 0.8
+const SURE = 0.8
 export const PROBABLE = 0.6
+
+/** The pixels that are surely the person's and pass a test. */
+export const surePixels = ({ data }: Plane, test: (i: number) => boolean): number[] =>
+  pixelsWhere(data.length, (i) => data[i]! > SURE && test(i))
 
 /** Lightness and chroma in Oklab, and hue in radians, that skin can have. */
 const SKIN = { light: [0.12, 0.97], chroma: [0.018, 0.17], hue: [0.1, 1.5] } as const
@@ -88,7 +92,7 @@ function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
   ]
   const fromSkin = tintFrom(lab, core)
   const clothes = places
-    .map((isThere) => pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && isThere(i)))
+    .map((isThere) => surePixels(person, isThere))
     .filter((pixels) => pixels.length >= LEAST_BASE && median(pixels.map(fromSkin)) > SAME_TINT)
     .map((pixels) => tintFrom(lab, pixels))
   return (i: number) => clothes.every((fromCloth) => fromSkin(i) < fromCloth(i) + NEARER)
@@ -107,13 +111,14 @@ export function clothInSkinColour(
   frame: Frame,
   isBare: (i: number) => boolean,
 ): number[] {
-  const seen = (test: (i: number) => boolean) =>
-    pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
-  const torso = seen((i) => isTorso(frame, i) && frame.armDistance[i]! > SKIN_COLOURED.offArm)
+  const torso = surePixels(
+    person,
+    (i) => isTorso(frame, i) && frame.armDistance[i]! > SKIN_COLOURED.offArm,
+  )
   const alike = torso.filter(isBare)
   if (alike.length < SKIN_COLOURED.torso * torso.length) return []
   const cloth = alike.filter(likeThose(lab, alike, SKIN_COLOURED))
-  const face = seen((i) => frame.face[i]! < INNER_FACE.end)
+  const face = surePixels(person, (i) => frame.face[i]! < INNER_FACE.end)
   const ofFace = face.filter(likeThose(lab, alike, SKIN_COLOURED))
   return cloth.length > SKIN_COLOURED.own * alike.length &&
     ofFace.length < SKIN_COLOURED.face * face.length
