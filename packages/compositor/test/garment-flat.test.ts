@@ -724,10 +724,10 @@ describe('readFlat', () => {
         (x < 150 ? one(x, y) : other(300 - x, y)) < 0 ? [40, 60, 120] : GROUND,
       )
     }
-    const armhole = '150 96, 118 64, 92 66, 98 120, 96 134, 94 320, 150 320'
+    const armhole = '150 80, 118 64, 92 66, 98 120, 96 134, 94 320, 150 320'
 
     it('takes a loose thread beside an armhole for no sleeve', async () => {
-      const loose = '150 96, 118 64, 92 66, 98 120, 85 122, 85 131, 96 134, 94 320, 150 320'
+      const loose = '150 80, 118 64, 92 66, 98 120, 85 122, 85 131, 96 134, 94 320, 150 320'
       expect(await readFlat(topWith(loose, armhole))).toMatchObject({
         shoulders: 'none',
         left: { sleeve: null },
@@ -859,7 +859,7 @@ describe('readFlat', () => {
   })
 
   it('reads a dress with one shoulder, which is cut out as a whole', async () => {
-    const outline = polygon(pointsOf('100 40, 122 40, 190 150, 215 370, 65 370, 105 150'))
+    const outline = polygon(pointsOf('100 60, 130 60, 190 150, 210 350, 70 350, 105 150'))
     const dress = draw(300, 400, (x, y) => (outline(x, y) < 0 ? [40, 60, 120] : GROUND))
     expect(await readFlat(dress)).toMatchObject({ kind: 'dress' })
   })
@@ -1020,7 +1020,7 @@ describe('readFlat', () => {
   })
 
   it('tells a sundress by its wide hem from a tunic of this length', async () => {
-    const sundress = cutOut(['150 98, 130 90, 120 50, 112 50, 110 110, 54 270, 150 276'])
+    const sundress = cutOut(['150 78, 130 70, 120 50, 112 50, 110 110, 54 270, 150 276'])
     expect((await readFlat(sundress))?.kind).toBe('dress')
   })
 

@@ -82,12 +82,13 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
 
 function isDress(rows: BodyRows, half: number, chestY: number, hem: readonly Point[]): boolean {
   const { top } = rows.bounds
+  const chest = 2 * half
   const length = meanY(hem) - top
+  const hemWidth = (hem.at(-1)!.x - hem[0]!.x) / chest
   const waistY = waistOf(rows, chestY, half)
-  const waist = (rows.right[waistY]! - rows.left[waistY]!) / (2 * half)
-  const hemWidth = (hem.at(-1)!.x - hem[0]!.x) / (2 * half)
+  const waist = (rows.right[waistY]! - rows.left[waistY]!) / chest
   const score =
-    DRESS.length * Math.log(length / (2 * half)) +
+    DRESS.length * Math.log(length / chest) +
     DRESS.hem * Math.log(Math.max(hemWidth, DRESS.narrowest)) +
     DRESS.waist * Math.min(waist, DRESS.widest) +
     DRESS.waistAt * ((waistY - top) / length) +

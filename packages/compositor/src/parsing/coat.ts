@@ -20,7 +20,7 @@ const MIDDLE = { aside: 0.12, below: [0.06, 0.5] } as const
 const BESIDE = { aside: INNER_TORSO, below: [0.06, 0.35], arm: 0.1, leg: 1 } as const
 /** A colour is the coat's when it costs less than this, and by so much less than as what is worn under it. By experiment. */
 const OUTER = { most: 9, less: 1.5 }
-/** Fewer pixels do not show what is worn under it. By experiment. */
+/** Fewer pixels of the small picture do not show what is worn under it. By experiment. */
 const LEAST_UNDER = 300
 /** The shares of both places that have the coat's colours: at least beside, and at most in the middle. By experiment. */
 const SHARE = { beside: 0.48, middle: 0.15 }

@@ -117,9 +117,10 @@ export function clothInSkinColour(
   )
   const alike = torso.filter(isBare)
   if (alike.length < SKIN_COLOURED.torso * torso.length) return []
-  const cloth = alike.filter(likeThose(lab, alike, SKIN_COLOURED))
+  const isUsual = likeThose(lab, alike, SKIN_COLOURED)
+  const cloth = alike.filter(isUsual)
   const face = surePixels(person, (i) => frame.face[i]! < INNER_FACE.end)
-  const ofFace = face.filter(likeThose(lab, alike, SKIN_COLOURED))
+  const ofFace = face.filter(isUsual)
   return cloth.length > SKIN_COLOURED.own * alike.length &&
     ofFace.length < SKIN_COLOURED.face * face.length
     ? cloth
