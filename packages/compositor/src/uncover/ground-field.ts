@@ -1,24 +1,19 @@
 // The ground behind old clothing.
 import { LABEL, type Parsing } from '../parsing.ts'
+import { completeFromExemplars } from './exemplars.ts'
 import { localColours, roughness } from './local-colours.ts'
 import { membrane } from './membrane.ts'
 import { pause } from '../pause.ts'
-import { distanceTo, nearestIn } from '../distance.ts'
+import { distanceTo } from '../distance.ts'
 import { numberPieces } from '../pieces.ts'
-import { median } from '../plane.ts'
-import { markWhere, pixelsWhere, type Size } from '../raster.ts'
+import { markWhere, pixelsWhere } from '../raster.ts'
 import type { Channels, Small } from './small.ts'
 
 export interface Ground {
-  /** The smooth colour, in the size of the parsing. */
+  /** The colour, in the size of the parsing. */
   rgb: Channels
-  /** Where the texture comes from: the shift to real ground, in pixels of the parsing. */
-  shiftX: Int16Array
-  shiftY: Int16Array
-  /** The smooth colour of the real ground, three values a pixel: what is above and below it is texture. */
-  low: Uint8ClampedArray
-  /** The most that texture differs from the smooth colour; what differs more is the edge of something. */
-  most: number
+  /** The pixel of the real ground that has the same texture; −1 for none. */
+  source: Int32Array
 }
 
 // Pixels of the parsing, unless a line says otherwise; chosen by experiment on the development photographs.
@@ -38,12 +33,10 @@ const LEAST_USUAL = 0.01
 const LEAST_PIECE = 0.02
 /** Farther than this from all painting nothing has to be solved. */
 const SOLVED = 40
-/** The reach of the smooth colour: what is finer is texture. */
+/** The reach of the smooth colour, which is the first guess. */
 const LOW_REACH = 4
-/** How far around what is painted texture is needed. */
-const TEXTURED = 3
-/** How far beyond the edge the texture is taken from, in distances to the edge: 2 mirrors it. */
-const MIRRORS = [2, 1.75, 1.5, 1.25, 1]
+/** How far around what is painted ground is found: under the edges of skin and cloth, too, so that it is whole there. */
+const AROUND = 6
 
 /** The ground's colours and texture, continued from the visible ground under the pixels of `painted`. */
 export async function groundUnder(
@@ -65,29 +58,11 @@ export async function groundUnder(
   }
   await pause()
   await membrane({ width: small.width, height: small.height, planes: rgb, known, domain })
-  const ground = {
-    rgb,
-    low,
-    most: amplitudeOf(small, low, (at) => known[at] === 1 && near[at]! < SOLVED),
-    shiftX: new Int16Array(known.length),
-    shiftY: new Int16Array(known.length),
+  for (const at of pixelsWhere(known.length, (i) => known[i] === 1)) {
+    for (let c = 0; c < 3; c++) rgb[c]![at] = small.rgb[c]![at]!
   }
-  await pause()
-  mirror(ground, small, known, near)
-  return ground
-}
-
-/**
- * How far texture differs from the smooth colour, in its usual differences, and at least, in steps of 255. Usual is the median:
- * the mean of `roughness` grows with the very edges that are to be left out.
- */
-const AMPLITUDE = { times: 2.5, least: 4 }
-
-function amplitudeOf(small: Small, low: Uint8ClampedArray, isIn: (at: number) => boolean): number {
-  const offs = pixelsWhere(small.width * small.height, isIn).map((at) =>
-    Math.abs(small.rgb[1][at]! - low[at * 3 + 1]!),
-  )
-  return Math.max(AMPLITUDE.least, AMPLITUDE.times * median(offs))
+  const hole = markWhere(known.length, (at) => known[at] === 0 && near[at]! <= AROUND)
+  return { rgb, source: await completeFromExemplars({ ...small, rgb, known, hole }) }
 }
 
 function knownGround(
@@ -110,27 +85,4 @@ function knownGround(
     for (let c = 0; c < 3; c++) gap += Math.abs(small.rgb[c]![at]! - usual.rgb[at * 3 + c]!)
     return gap / 3 <= unusual
   })
-}
-
-/** Lets the texture of painted ground be that of the ground beyond its edge, mirrored at the edge. */
-function mirror(
-  ground: Ground,
-  { width, height }: Size,
-  known: Uint8Array,
-  near: Float32Array,
-): void {
-  const nearest = nearestIn({ width, height }, (at) => known[at] === 1)
-  for (const at of pixelsWhere(near.length, (i) => near[i]! <= TEXTURED && nearest[i]! >= 0)) {
-    const [x, y] = [at % width, Math.floor(at / width)]
-    const dx = (nearest[at]! % width) - x
-    const dy = Math.floor(nearest[at]! / width) - y
-    for (const reach of MIRRORS) {
-      const sx = x + Math.round(dx * reach)
-      const sy = y + Math.round(dy * reach)
-      if (sx < 0 || sy < 0 || sx >= width || sy >= height || !known[sy * width + sx]) continue
-      ground.shiftX[at] = sx - x
-      ground.shiftY[at] = sy - y
-      break
-    }
-  }
 }

@@ -74,8 +74,6 @@ const SHARPNESS = 5
 /** Shares of the photo from which on a pixel stays, and of a layer below which it is left out. */
 const UNCHANGED = 0.985
 const NOTHING = 0.01
-/** Shifts of neighbours that differ by this many pixels of the analysis belong to different pieces of ground. */
-const JUMP = 8
 
 function softMask(layers: Layers, what: number): Plane {
   const plane = createPlane(layers.width, layers.height)
@@ -85,9 +83,10 @@ function softMask(layers: Layers, what: number): Plane {
   return blurInPlace(plane, what === BECOMES.keep ? SOFT_KEEP : SOFT_PAINT)
 }
 
-function mix(data: ArrayLike<number>, p: Between): number {
-  const upper = data[p.i]! * (1 - p.fx) + data[p.j]! * p.fx
-  const lower = data[p.k]! * (1 - p.fx) + data[p.l]! * p.fx
+/** The value between four pixels, so many pixels further on. */
+function mix(data: ArrayLike<number>, p: Between, further = 0): number {
+  const upper = data[p.i + further]! * (1 - p.fx) + data[p.j + further]! * p.fx
+  const lower = data[p.k + further]! * (1 - p.fx) + data[p.l + further]! * p.fx
   return upper * (1 - p.fy) + lower * p.fy
 }
 
@@ -204,30 +203,25 @@ function addBottom(
   return true
 }
 
-/** Smooth ground with the texture of the real ground to which it is shifted. */
+/** Ground in the colours of the analysis, with what is finer in the photo at its source. */
 function addGround(
   photo: Raster,
-  { ground, width, height }: Layers,
+  { ground, small, width, height }: Layers,
   p: Place,
   weight: number,
   colour: Colour,
 ): void {
   const at = nearestOf(p)
-  const { shiftX, shiftY } = ground
-  const jump = (one: number, other: number) =>
-    Math.abs(shiftX[one]! - shiftX[other]!) + Math.abs(shiftY[one]! - shiftY[other]!)
-  const isEven = jump(p.i, p.l) < JUMP && jump(p.j, p.k) < JUMP
-  const dx = isEven ? mix(shiftX, p) : shiftX[at]!
-  const dy = isEven ? mix(shiftY, p) : shiftY[at]!
-  const sx = clamp(Math.round(p.x + (dx * photo.width) / width), 0, photo.width - 1)
-  const sy = clamp(Math.round(p.y + (dy * photo.height) / height), 0, photo.height - 1)
-  const low =
-    Math.min(height - 1, Math.floor((sy * height) / photo.height)) * width +
-    Math.min(width - 1, Math.floor((sx * width) / photo.width))
-  const isShifted = shiftX[at] !== 0 || shiftY[at] !== 0
+  const source = ground.source[at]!
+  const dx = (source % width) - (at % width)
+  const dy = Math.floor(source / width) - Math.floor(at / width)
+  const sx = clamp(p.x + Math.round((dx * photo.width) / width), 0, photo.width - 1)
+  const sy = clamp(p.y + Math.round((dy * photo.height) / height), 0, photo.height - 1)
   for (let c = 0; c < 3; c++) {
-    const off = photo.data[(sy * photo.width + sx) * 4 + c]! - ground.low[low * 3 + c]!
-    const texture = isShifted ? clamp(off, -ground.most, ground.most) : 0
-    colour[c] = colour[c]! + weight * (mix(ground.rgb[c]!, p) + texture)
+    const fine =
+      source < 0
+        ? 0
+        : photo.data[(sy * photo.width + sx) * 4 + c]! - mix(small.rgb[c]!, p, source - at)
+    colour[c] = colour[c]! + weight * (mix(ground.rgb[c]!, p) + fine)
   }
 }
