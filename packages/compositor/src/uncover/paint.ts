@@ -203,10 +203,10 @@ function addBottom(
   return true
 }
 
-/** Ground in the colours of the analysis, with what is finer in the photo at its source. */
+/** Ground in the colours of the analysis, with what is finer in the photo at its source, or the photo's grain. */
 function addGround(
   photo: Raster,
-  { ground, small, width, height }: Layers,
+  { ground, small, grain, width, height }: Layers,
   p: Place,
   weight: number,
   colour: Colour,
@@ -217,10 +217,11 @@ function addGround(
   const dy = Math.floor(source / width) - Math.floor(at / width)
   const sx = clamp(p.x + Math.round((dx * photo.width) / width), 0, photo.width - 1)
   const sy = clamp(p.y + Math.round((dy * photo.height) / height), 0, photo.height - 1)
+  const noise = grainAt(grain, p.x, p.y)
   for (let c = 0; c < 3; c++) {
     const fine =
       source < 0
-        ? 0
+        ? noise
         : photo.data[(sy * photo.width + sx) * 4 + c]! - mix(small.rgb[c]!, p, source - at)
     colour[c] = colour[c]! + weight * (mix(ground.rgb[c]!, p) + fine)
   }
