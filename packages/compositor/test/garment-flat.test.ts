@@ -24,6 +24,7 @@ import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
 import { ramp, type Point, type Raster, type Size } from '../src/raster.ts'
+import { eachPixel, plain } from './pixels.ts'
 import { poseAt } from './pose.ts'
 
 type Colour = readonly [number, number, number]
@@ -1174,13 +1175,31 @@ describe('wearerIn', () => {
     box: null,
   })
 
+  const white = plain(200, 200, [255, 255, 255, 255])
+
   it('finds a person with a head, or cut off by the picture', () => {
-    expect(wearerIn(perceptionFrom(10))).not.toBeNull()
-    expect(wearerIn(perceptionFrom(0))).not.toBeNull()
+    expect(wearerIn(perceptionFrom(10), white)).not.toBeNull()
+    expect(wearerIn(perceptionFrom(0), white)).not.toBeNull()
   })
 
   it('does not take a shirt with a collar for a person', () => {
-    expect(wearerIn(perceptionFrom(58))).toBeNull()
+    expect(wearerIn(perceptionFrom(58), white)).toBeNull()
+  })
+
+  it('finds a person with hidden arms by the skin where the picture cuts off the neck', () => {
+    const seen = perceptionFrom(0)
+    for (const name of ['leftWrist', 'rightWrist', 'leftElbow', 'rightElbow', 'nose'] as const) {
+      seen.pose[name] = { ...seen.pose[name], score: 0.4 }
+    }
+    const withNeck = (colour: readonly number[]) => {
+      const picture = plain(200, 200, [255, 255, 255, 255])
+      eachPixel(200, [80, 0, 120, 10], (at) => picture.data.set(colour, at * 4))
+      return picture
+    }
+    expect(wearerIn(seen, white)).toBeNull()
+    expect(wearerIn(seen, withNeck([200, 150, 125]))).not.toBeNull()
+    expect(wearerIn(seen, withNeck([90, 60, 45]))).not.toBeNull()
+    expect(wearerIn(seen, withNeck([60, 90, 160]))).toBeNull()
   })
 
   it('tells the wearer of a coat from a hooded jacket alone by the skin', () => {

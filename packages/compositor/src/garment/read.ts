@@ -46,10 +46,10 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   const shrunk = shrink(picture, ANALYSIS_SIDE)
   const small = opaque(shrunk)
   const perception = await perceiver.perceive(small, {
-    isPossible: mayShowPerson,
-    isWorthwhile: showsPerson,
+    isPossible: (pose) => mayShowPerson(pose, small),
+    isWorthwhile: (pose) => showsPerson(pose, small),
   })
-  const wearer = wearerIn(perception)
+  const wearer = wearerIn(perception, small)
   if (!wearer && !isWornOnLegs(perception)) {
     if (showsFace(perception.pose)) {
       throw new CompositionError(

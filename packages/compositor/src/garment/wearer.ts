@@ -1,7 +1,9 @@
 // A product photo may show the garment on a person.
+import { labOf, type LabColour } from '../oklab.ts'
 import type { Joint, Perception, Pose } from '../perception.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
-import type { Point } from '../raster.ts'
+import type { Plane } from '../plane.ts'
+import type { Point, Raster } from '../raster.ts'
 import type { Way } from './contour.ts'
 
 /** The joints of one side, named after the side of the picture. */
@@ -37,6 +39,14 @@ const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
 const LEGS = { Hip: 0.45, Knee: 0.5, Ankle: 0.5, Wrist: 0.4 }
 /** The same for the wrists alone, above legs that the picture cuts off. */
 const SURE_WRISTS = 0.55
+/**
+ * The same where the upper edge of the picture cuts through a neck or face: the row in which its skin is looked for, and the
+ * least share of half the shoulders that it takes. Of 12 people it takes 0.54 and more; of some 850 photos without a person
+ * one with such scores reaches 0.33.
+ */
+const NECK = { Shoulder: 0.55, Hip: 0.3, Elbow: 0.35, row: 2, share: 0.5 }
+/** The colours of skin in Oklab: its lightness, its chroma, and its hue in radians, from red to yellow. */
+const SKIN = { lightness: [0.25, 0.93], chroma: [0.03, 0.13], hue: [0.45, 1.25] } as const
 /**
  * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
  * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
@@ -75,6 +85,37 @@ function showsWearer(pose: Pose, share = 1): boolean {
 export const showsFace = (pose: Pose, share = 1): boolean =>
   pose.nose.score > FACE.nose * share && meanOf(pose, 'Eye') > FACE.Eye * share
 
+/**
+ * Whether the joints are those of a torso below a neck or face that the picture cuts off.
+ * @param person where a person was seen, if that is known
+ */
+function showsNeck(
+  pose: Pose,
+  { width, height, data }: Raster,
+  share: number,
+  person?: Plane,
+): boolean {
+  const isSure = (joint: 'Shoulder' | 'Hip' | 'Elbow') => meanOf(pose, joint) > NECK[joint] * share
+  if (height <= NECK.row || !(['Shoulder', 'Hip', 'Elbow'] as const).every(isSure)) return false
+  const shoulders = [pose.leftShoulder.x, pose.rightShoulder.x]
+  const [left, right] = [Math.min(...shoulders), Math.max(...shoulders)]
+  let skin = 0
+  for (let x = Math.max(0, Math.floor(left)); x < Math.min(width, right); x++) {
+    const at = NECK.row * width + x
+    if (person && person.data[at]! < 0.5) continue
+    if (isSkin(labOf(data[at * 4]!, data[at * 4 + 1]!, data[at * 4 + 2]!))) skin++
+  }
+  return skin > (NECK.share * (right - left)) / 2
+}
+
+const isSkin = ([L, a, b]: LabColour): boolean =>
+  isWithin(L, SKIN.lightness) &&
+  isWithin(Math.hypot(a, b), SKIN.chroma) &&
+  isWithin(Math.atan2(b, a), SKIN.hue)
+
+const isWithin = (value: number, [least, most]: readonly [number, number]) =>
+  value > least && value < most
+
 /** The same for a person whose shoulders are outside of the picture. */
 function showsLegs(pose: Pose, share = 1): boolean {
   const isSure = (joint: keyof typeof LEGS) => meanOf(pose, joint) > LEGS[joint] * share
@@ -84,11 +125,12 @@ function showsLegs(pose: Pose, share = 1): boolean {
 }
 
 /** Whether the joints are those of a person who may wear the garment, of whom the legs may be all that is seen. */
-export const showsPerson = (pose: Pose, share = 1): boolean =>
-  showsWearer(pose, share) || showsLegs(pose, share)
+export const showsPerson = (pose: Pose, picture: Raster, share = 1): boolean =>
+  showsWearer(pose, share) || showsLegs(pose, share) || showsNeck(pose, picture, share)
 
 /** Whether the joints of a first look may be those of a person. */
-export const mayShowPerson = (pose: Pose): boolean => showsPerson(pose, ROUGHLY)
+export const mayShowPerson = (pose: Pose, picture: Raster): boolean =>
+  showsPerson(pose, picture, ROUGHLY)
 
 function isVisible({ person }: Perception): boolean {
   let count = 0
@@ -101,9 +143,10 @@ export const isWornOnLegs = (perception: Perception): boolean =>
   showsLegs(perception.pose) && isVisible(perception)
 
 /** The person who wears the garment; null when no person is seen with confidence. */
-export function wearerIn(perception: Perception): Wearer | null {
+export function wearerIn(perception: Perception, picture: Raster): Wearer | null {
   const { pose, person } = perception
-  if (!showsWearer(pose) || !isVisible(perception)) return null
+  if (!showsWearer(pose) && !showsNeck(pose, picture, 1, person)) return null
+  if (!isVisible(perception)) return null
   const swapped = pose.leftShoulder.x < pose.rightShoulder.x
   const left = limbsOf(pose, swapped ? 'left' : 'right')
   const right = limbsOf(pose, swapped ? 'right' : 'left')
