@@ -1340,21 +1340,24 @@ describe('wornUpperOf', () => {
     }
   })
 
-  it('takes a top and a skirt of the same colours for a dress', () => {
+  it('takes a top and a skirt of the same colours for a dress, also when it has a slit', () => {
     const size = { width: 300, height: 400 }
     const off = (i: number) => Math.abs((i % 300) - 150)
-    const labels = Uint8Array.from({ length: 120_000 }, (_, i) =>
-      i < 95 * 300 || i > 360 * 300 || off(i) > 45 + i / 9000
-        ? LABEL.ground
-        : i < 200 * 300
-          ? LABEL.top
-          : LABEL.bottom,
-    )
-    const kindIn = (skirt: Colour) => {
+    const kindIn = (skirt: Colour, gapFrom = 400) => {
+      const labels = Uint8Array.from({ length: 120_000 }, (_, i) =>
+        i < 95 * 300 || i > 360 * 300 || off(i) > 45 + i / 9000 || (off(i) < 4 && i > gapFrom * 300)
+          ? LABEL.ground
+          : i < 200 * 300
+            ? LABEL.top
+            : LABEL.bottom,
+      )
       const picture = draw(300, 400, (_, y) => (y < 200 ? [150, 30, 40] : skirt))
       return wornShapeOf(picture, { ...size, labels, isWaistGuessed: false }, wearer)?.shape.kind
     }
     expect(kindIn([154, 32, 40])).toBe('dress')
+    expect(kindIn([154, 32, 40], 330)).toBe('dress')
+    // Legs: the top of a suit.
+    expect(kindIn([154, 32, 40], 260)).toBe('top')
     expect(kindIn([40, 60, 150])).toBe('skirt')
   })
 
