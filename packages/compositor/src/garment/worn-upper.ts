@@ -22,7 +22,7 @@ const SHOULDER = { out: 0.16, below: 0.08 }
 const STRAP = 0.3
 const OFF_SHOULDER = 0.2
 /** How far cloth hangs beside the torso, and more below the hips for each length of it, in half widths. By experiment. */
-const FLARE = { torso: 0.14, below: 2 }
+const FLARE = { torso: 0.14, below: 6 }
 
 /** @returns null when no cloth covers the middle of the torso */
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
