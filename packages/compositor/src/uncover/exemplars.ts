@@ -28,7 +28,7 @@ const FIRST_TRIES = 4
 /** The weights of the hole's pixels in a comparison, once they are filled and as a first guess. */
 const FILLED = 0.4
 const GUESSED = 0.1
-/** Patches that differ by less, in squared steps of 255, are as good as equal: on plain ground little is tried. */
+/** Patches that differ by less, in squared steps of 255, are as good as equal: where a picture is smooth little is tried. */
 const ENOUGH = 6
 /** How many pixels are improved between two pauses: some 5 ms. */
 const BETWEEN_PAUSES = 500
