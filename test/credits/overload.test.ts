@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 import { parseKey } from '../../src/credits/api-key.ts'
 import type { Organisation } from '../../src/organisation-object.ts'
+import { DAY_MS } from '../support/retention.ts'
 import { newOrganisation, type TestOrganisation } from '../support/world.ts'
 
 const SUBMISSION = {
@@ -35,7 +36,8 @@ async function simulate(
   const answers: Record<string, number> = {}
   let longestWaitMs = 0
   await runInDurableObject(env.ORGANISATION.getByName(shop.orgId), async (object: Organisation) => {
-    const startAt = Date.now()
+    // A new day, as some limits count by day.
+    const startAt = Math.ceil(Date.now() / DAY_MS) * DAY_MS
     let freeAt = startAt
     for (let n = 0; n < requests; n++) {
       const arrivesAt = startAt + (n * 1_000) / perSecond

@@ -1,7 +1,7 @@
 // The limits of API keys: access, one workspace, credits a month.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import { processJob } from '../../src/jobs/processing/process.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
@@ -202,6 +202,12 @@ describe('a key of one workspace', () => {
 })
 
 describe('a key with a limit of credits per month', () => {
+  // At the start of a month, so that a day more is the same month.
+  beforeEach(() => {
+    const now = new Date()
+    vi.setSystemTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
+  })
+
   /** Live keys submit within the free credits. */
   async function limited(monthly_credits: string) {
     const owner = await newOwner()
