@@ -35,6 +35,31 @@ export function markWhere(size: number, test: (at: number) => boolean): Uint8Arr
   return marks
 }
 
+/** Erosion: the pixels whose whole neighbourhood in the picture, a square of 2 × reach + 1, is set. */
+export function erode({ width, height }: Size, set: Uint8Array, reach: number): Uint8Array {
+  const across = new Uint8Array(set.length)
+  const result = new Uint8Array(set.length)
+  for (let y = 0; y < height; y++) erodeLine(set, across, y * width, 1, width, reach)
+  for (let x = 0; x < width; x++) erodeLine(across, result, x, width, height, reach)
+  return result
+}
+
+function erodeLine(
+  from: Uint8Array,
+  to: Uint8Array,
+  start: number,
+  step: number,
+  length: number,
+  reach: number,
+): void {
+  // How far back the last unset pixel lies, looking `reach` ahead.
+  let since = reach
+  for (let i = 0; i < length + reach; i++) {
+    since = i < length && from[start + i * step] === 0 ? 0 : since + 1
+    if (i >= reach) to[start + (i - reach) * step] = since > 2 * reach ? 1 : 0
+  }
+}
+
 /** The lightness of a pixel from 0 to 255, by the weights of ITU-R BT.601. */
 export const lumaAt = ({ data }: Raster, at: number) =>
   0.3 * data[at * 4]! + 0.59 * data[at * 4 + 1]! + 0.11 * data[at * 4 + 2]!

@@ -89,6 +89,10 @@ export function widthBesideGap(
   return Number.isNaN(width) ? Infinity : width
 }
 
+/** How many rows have a gap at the axis, from one on. */
+export const gapLength = ({ gapLeft }: BodyRows, from = 0): number =>
+  gapLeft.subarray(from).filter((x) => !Number.isNaN(x)).length
+
 /** The median of the rows' centres, weighted by their width: long rows are the more telling ones. */
 function axisOf(mask: Mask, bounds: Bounds): number {
   const weights = new Float64Array(mask.width * 2 + 2)

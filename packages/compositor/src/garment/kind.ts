@@ -1,7 +1,7 @@
 // Finds the kind of a garment, for the lower or for the upper body, and its landmarks.
 import { clamp, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
-import { bodyRowsOf, extentOf, type BodyRows } from './body-rows.ts'
+import { bodyRowsOf, extentOf, gapLength, type BodyRows } from './body-rows.ts'
 import { crotchOf } from './lower.ts'
 import { areaOfRow, type Mask } from './mask.ts'
 import { openGaps } from './seams.ts'
@@ -25,10 +25,11 @@ const WIDENING = [0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5]
 const LEGS = { from: 0.15, to: 0.6, gap: 0.3 }
 
 /** Whether the garment has two long legs. Hangers and clips hide its waist. */
-function hasLegs({ bounds, gapLeft }: BodyRows, crotch: Point): boolean {
+function hasLegs(rows: BodyRows, crotch: Point): boolean {
+  const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const share = (crotch.y - bounds.top) / height
-  const gap = gapLeft.subarray(Math.floor(crotch.y)).filter((x) => !Number.isNaN(x)).length
+  const gap = gapLength(rows, Math.floor(crotch.y))
   return share > LEGS.from && share < LEGS.to && gap > height * LEGS.gap
 }
 

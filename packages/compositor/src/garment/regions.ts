@@ -1,5 +1,6 @@
 // Connected regions of a mask.
 import { piecesOf, spread, TAKEN } from '../pieces.ts'
+import { erode } from '../raster.ts'
 import { borderOf, emptyMask, maskWhere, type Mask } from './mask.ts'
 
 /** Marks every pixel that is connected to the border through set pixels. */
@@ -21,40 +22,15 @@ export function flood(passable: Mask): Mask {
  * the background for a few pixels. Passable pixels within `reach` of the flood count as reached.
  */
 export function floodThick(passable: Mask, reach: number): Mask {
-  const flooded = flood(erode(passable, reach))
-  const far = erode(inverse(flooded), reach)
-  return maskWhere(passable, (i) => far.data[i] === 0 && passable.data[i] === 1)
+  const flooded = flood({ ...passable, data: erode(passable, passable.data, reach) })
+  const far = erode(flooded, inverse(flooded).data, reach)
+  return maskWhere(passable, (i) => far[i] === 0 && passable.data[i] === 1)
 }
 
 /** The mask with its holes filled. */
 export const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
 
 const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
-
-/** Erosion: the pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
-function erode({ width, height, data }: Mask, reach: number): Mask {
-  const across = new Uint8Array(data.length)
-  const result = new Uint8Array(data.length)
-  for (let y = 0; y < height; y++) erodeLine(data, across, y * width, 1, width, reach)
-  for (let x = 0; x < width; x++) erodeLine(across, result, x, width, height, reach)
-  return { width, height, data: result }
-}
-
-function erodeLine(
-  from: Uint8Array,
-  to: Uint8Array,
-  start: number,
-  step: number,
-  length: number,
-  reach: number,
-): void {
-  // How far back the last unset pixel lies, looking `reach` ahead.
-  let since = reach
-  for (let i = 0; i < length + reach; i++) {
-    since = i < length && from[start + i * step] === 0 ? 0 : since + 1
-    if (i >= reach) to[start + (i - reach) * step] = since > 2 * reach ? 1 : 0
-  }
-}
 
 /** The indices of the pixels of each region with value `of`, largest first. */
 export const regions = ({ data, width }: Mask, of: 0 | 1): Int32Array[] =>

@@ -1,7 +1,8 @@
 // A product photo may show the garment on a person.
-import { labOf, type LabColour } from '../oklab.ts'
+import { labOf } from '../oklab.ts'
 import type { Joint, Perception, Pose } from '../perception.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
+import { couldBeSkin } from '../parsing/seeds.ts'
 import type { Plane } from '../plane.ts'
 import type { Point, Raster } from '../raster.ts'
 import type { Way } from './contour.ts'
@@ -46,7 +47,7 @@ const SURE_WRISTS = 0.55
  */
 const NECK = { Shoulder: 0.55, Hip: 0.3, Elbow: 0.35, row: 2, share: 0.5 }
 /** The colours of skin in Oklab: its lightness, its chroma, and its hue in radians, from red to yellow. */
-const SKIN = { lightness: [0.25, 0.93], chroma: [0.03, 0.13], hue: [0.45, 1.25] } as const
+const SKIN = { light: [0.25, 0.93], chroma: [0.03, 0.13], hue: [0.45, 1.25] } as const
 /**
  * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
  * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
@@ -103,18 +104,10 @@ function showsNeck(
   for (let x = Math.max(0, Math.floor(left)); x < Math.min(width, right); x++) {
     const at = NECK.row * width + x
     if (person && person.data[at]! < 0.5) continue
-    if (isSkin(labOf(data[at * 4]!, data[at * 4 + 1]!, data[at * 4 + 2]!))) skin++
+    if (couldBeSkin(labOf(data[at * 4]!, data[at * 4 + 1]!, data[at * 4 + 2]!), SKIN)) skin++
   }
   return skin > (NECK.share * (right - left)) / 2
 }
-
-const isSkin = ([L, a, b]: LabColour): boolean =>
-  isWithin(L, SKIN.lightness) &&
-  isWithin(Math.hypot(a, b), SKIN.chroma) &&
-  isWithin(Math.atan2(b, a), SKIN.hue)
-
-const isWithin = (value: number, [least, most]: readonly [number, number]) =>
-  value > least && value < most
 
 /** The same for a person whose shoulders are outside of the picture. */
 function showsLegs(pose: Pose, share = 1): boolean {

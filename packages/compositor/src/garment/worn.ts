@@ -11,7 +11,7 @@ import { traceOutline } from './outline.ts'
 import { handsBefore } from './hands.ts'
 import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
-import { bodyRowsOf } from './body-rows.ts'
+import { bodyRowsOf, gapLength } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
 import type { Wearer } from './wearer.ts'
@@ -93,8 +93,7 @@ function isInOnePiece(picture: Raster, top: Mask, bottom: Mask, { torso }: Weare
   if (!rows || area(bottom) < area(top)) return false
   // The search for the crotch adds the gap to the rows.
   crotchOf(bottom, rows)
-  const gap = rows.gapLeft.filter((x) => !Number.isNaN(x)).length
-  if (gap > SKIRT.slit * (rows.bounds.bottom - rows.bounds.top)) return false
+  if (gapLength(rows) > SKIRT.slit * (rows.bounds.bottom - rows.bounds.top)) return false
   const end = (rows.bounds.top + SKIRT.part * torso) * top.width
   const upper = paletteOf(picture, (i) => top.data[i] === 1)
   const skirt = paletteOf(picture, (i) => bottom.data[i] === 1 && i < end)

@@ -1,9 +1,9 @@
 // Pixels that most likely show a given thing, to learn its colours from.
-import { isLike, medianColour, type Lab } from '../oklab.ts'
+import { isLike, medianColour, type Lab, type LabColour } from '../oklab.ts'
 import { median, type Plane } from '../plane.ts'
 import { pixelsWhere } from '../raster.ts'
 import type { Body } from './body.ts'
-import { HAND, within, type Frame } from './frame.ts'
+import { HAND, within, type Frame, type Span } from './frame.ts'
 
 /** Above the first probability of the mask a pixel is surely the person's, above the second probably. */
 const SURE = 0.8
@@ -16,12 +16,17 @@ export const surePixels = ({ data }: Plane, test: (i: number) => boolean): numbe
 /** Lightness and chroma in Oklab, and hue in radians, that skin can have. */
 const SKIN = { light: [0.12, 0.97], chroma: [0.018, 0.17], hue: [0.1, 1.5] } as const
 
-/** Skin of any shade: reddish to yellowish, never grey, blue or green. */
-function couldBeSkin(L: number, a: number, b: number): boolean {
-  const chroma = Math.hypot(a, b)
-  const hue = Math.atan2(b, a)
-  return within(L, SKIN.light) && within(chroma, SKIN.chroma) && within(hue, SKIN.hue)
-}
+/**
+ * Skin of any shade: reddish to yellowish, never grey, blue or green.
+ * @param colours a smaller range of them, for where nothing else says that there is skin
+ */
+export const couldBeSkin = (
+  [L, a, b]: LabColour,
+  colours: Record<keyof typeof SKIN, Span> = SKIN,
+): boolean =>
+  within(L, colours.light) &&
+  within(Math.hypot(a, b), colours.chroma) &&
+  within(Math.atan2(b, a), colours.hue)
 
 /** How far the tint of a pixel is from the median of the given ones, in Oklab. */
 function tintFrom(lab: Lab, pixels: number[]) {
@@ -53,7 +58,8 @@ const LEAST_BASE = 12
 /** Pixels of bare skin: the face's, and those of neck, hands, arms and legs that look like it. */
 export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): number[] {
   const size = lab.L.length
-  const sure = (i: number) => person.data[i]! > SURE && couldBeSkin(lab.L[i]!, lab.a[i]!, lab.b[i]!)
+  const sure = (i: number) =>
+    person.data[i]! > SURE && couldBeSkin([lab.L[i]!, lab.a[i]!, lab.b[i]!])
   const faceSize = Math.PI * body.head.halfWidth * body.head.halfHeight * INNER_FACE.share
   const face = pixelsWhere(size, (i) => frame.face[i]! < INNER_FACE.end && sure(i))
   const limbs = pixelsWhere(

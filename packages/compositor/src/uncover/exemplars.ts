@@ -1,7 +1,7 @@
 // Completes a picture from its known parts: what is unknown resembles known places whose surroundings look alike.
 import { distanceTo, nearestIn } from '../distance.ts'
 import { pause } from '../pause.ts'
-import { clamp, markWhere, pixelsWhere, type Size } from '../raster.ts'
+import { clamp, erode, markWhere, pixelsWhere, type Size } from '../raster.ts'
 import { createChannels, type Small } from './small.ts'
 
 /** A picture with pixels that are known and others, the hole, that are wanted; what else there is says nothing. */
@@ -116,14 +116,15 @@ function doubled(
 }
 
 /** The pixels around which all of a patch is known. */
-function usablePixels({ width, height, known }: Incomplete): Uint8Array {
-  const isAmid = (set: Uint8Array, at: number, step: number, place: number, end: number) => {
-    if (place < REACH || place >= end - REACH) return false
-    for (let d = -REACH; d <= REACH; d++) if (!set[at + d * step]) return false
-    return true
-  }
-  const rows = markWhere(known.length, (at) => isAmid(known, at, 1, at % width, width))
-  return markWhere(known.length, (at) => isAmid(rows, at, width, Math.floor(at / width), height))
+function usablePixels(picture: Incomplete): Uint8Array {
+  const { width, height, known } = picture
+  const amid = erode(picture, known, REACH)
+  const isInside = (place: number, end: number) => place >= REACH && place < end - REACH
+  return markWhere(
+    known.length,
+    (at) =>
+      amid[at] === 1 && isInside(at % width, width) && isInside(Math.floor(at / width), height),
+  )
 }
 
 interface Search extends Incomplete {

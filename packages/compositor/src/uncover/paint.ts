@@ -217,7 +217,7 @@ function addGround(
   const dy = Math.floor(source / width) - Math.floor(at / width)
   const sx = clamp(p.x + Math.round((dx * photo.width) / width), 0, photo.width - 1)
   const sy = clamp(p.y + Math.round((dy * photo.height) / height), 0, photo.height - 1)
-  const noise = grainAt(grain, p.x, p.y)
+  const noise = source < 0 ? grainAt(grain, p.x, p.y) : 0
   for (let c = 0; c < 3; c++) {
     const fine =
       source < 0
