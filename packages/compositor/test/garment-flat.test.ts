@@ -1343,6 +1343,33 @@ describe('wornUpperOf', () => {
     }
   })
 
+  it('follows a hem that rises to one side of a dress, and reads no cloth below it', () => {
+    const dress = maskWhere({ width: 300, height: 400 }, (i) => {
+      const [x, y] = [i % 300, Math.floor(i / 300)]
+      const flare = Math.max(0, y - 250) * 1.2
+      return x > 102 && x < 198 + flare && y > 92 && y < 380 - Math.max(0, x - 170) * 0.6
+    })
+    const { hem, right } = wornUpperOf(dress, wearer)!
+    expect(right.side.at(-1)!.y).toBeLessThan(330)
+    const below = hem.filter(({ x, y }) => y > 385 - Math.max(0, x - 170) * 0.6)
+    expect(below).toEqual([])
+  })
+
+  it('reads a sleeve that reaches over the hand to its end, but not into the body', () => {
+    const endOf = (isSleeve: (x: number, y: number) => boolean) => {
+      const mask = maskWhere({ width: 300, height: 400 }, (i) => {
+        const [x, y] = [Math.abs((i % 300) - 150), Math.floor(i / 300)]
+        return (x < 48 && y > 92 && y < 270) || isSleeve(x, y)
+      })
+      return wornUpperOf(mask, wearer)!.left.sleeve!.outer.at(-1)!.y
+    }
+    const arm = (x: number, y: number) => Math.abs(x - 50 - Math.min(28, (y - 100) * 0.4)) < 10
+    expect(endOf((x, y) => arm(x, y) && y > 95 && y < 250)).toBeGreaterThan(230)
+    expect(endOf((x, y) => (arm(x, y) || (x < 78 && y > 180)) && y > 95 && y < 270)).toBeLessThan(
+      225,
+    )
+  })
+
   it('takes a top and a skirt of the same colours for a dress, also when it has a slit', () => {
     const size = { width: 300, height: 400 }
     const off = (i: number) => Math.abs((i % 300) - 150)

@@ -10,6 +10,10 @@ import { smoothLine } from '../smoothing.ts'
 const POINTS = 9
 /** Samples along the upper arm and along the forearm. */
 const STEPS = 16
+/** How far a sleeve may reach over the hand of a hanging arm, in lengths of the forearm, and samples along it. */
+const CUFF = { most: 0.3, steps: 5 }
+/** The direction of a hanging arm has at least this part downwards. */
+const HANGING = 0.7
 /** The share of the upper arm that a sleeve covers at least. */
 const LEAST_SLEEVE = 0.25
 /**
@@ -31,12 +35,18 @@ export function wornSleeveOf(
   way: Way,
 ): Sleeve | null {
   const stations = [...along(joint, elbow), ...along(elbow, wrist)]
+  if (stations.at(-1)!.ahead.y > HANGING) {
+    stations.push(...along(wrist, between(elbow, wrist, 1 + CUFF.most), CUFF.steps))
+  }
   let end = 0
   let misses = 0
   for (let i = 1; i < stations.length && misses < 3; i++) {
-    const covered = coveredAt(mask, stations[i]!, half * ARM.covered)
-    misses = covered ? 0 : misses + 1
-    if (covered) end = i
+    const { at, ahead } = stations[i]!
+    const isSleeve =
+      coveredAt(mask, stations[i]!, half * ARM.covered) &&
+      (i < 2 * STEPS || isFree(mask, at, { x: -way * ahead.y, y: way * ahead.x }, half))
+    misses = isSleeve ? 0 : misses + 1
+    if (isSleeve) end = i
   }
   if (end < STEPS * LEAST_SLEEVE) return null
   const outer: Point[] = [shoulder]
@@ -45,7 +55,7 @@ export function wornSleeveOf(
     const { at, ahead } = stations[i]!
     const normal = { x: way * ahead.y, y: -way * ahead.x }
     // The arm narrows towards the wrist.
-    const most = half * (ARM.widest - ARM.narrowing * (i / stations.length))
+    const most = half * (ARM.widest - ARM.narrowing * (i / (2 * STEPS)))
     const out = reachAlong(mask, at, normal, most)
     const back = reachAlong(mask, at, { x: -normal.x, y: -normal.y }, most)
     // Cloth up to the limit is the torso's; the sleeve is then about as wide as on its free side.
@@ -55,7 +65,7 @@ export function wornSleeveOf(
     // Near the shoulder the inner edge is inside the torso.
     const point = { x: at.x - normal.x * inwards, y: at.y - normal.y * inwards }
     // A hanging arm hides the torso's side; its sleeve does not reach further in than the armpit.
-    if (ahead.y > 0.7 && way * (point.x - armpit.x) < 0) point.x = armpit.x
+    if (ahead.y > HANGING && way * (point.x - armpit.x) < 0) point.x = armpit.x
     if (distance(point, joint) > distance(armpit, joint) * 0.9) inner.push(point)
   }
   return {
@@ -70,11 +80,11 @@ interface Station {
   ahead: Point
 }
 
-function along(from: Point, to: Point): Station[] {
+function along(from: Point, to: Point, steps = STEPS): Station[] {
   const length = distance(from, to) || 1
   const ahead = { x: (to.x - from.x) / length, y: (to.y - from.y) / length }
-  return Array.from({ length: STEPS }, (_, i) => ({
-    at: between(from, to, (i + 0.5) / STEPS),
+  return Array.from({ length: steps }, (_, i) => ({
+    at: between(from, to, (i + 0.5) / steps),
     ahead,
   }))
 }
@@ -86,6 +96,12 @@ function coveredAt(mask: Mask, { at, ahead }: Station, width: number): boolean {
     if (isSet(mask, at.x + (ahead.y * width * k) / 2, at.y - (ahead.x * width * k) / 2)) count++
   }
   return count >= 3
+}
+
+/** Whether the cloth at a wrist ends before the torso's, as that of a hand in a pocket does not. */
+function isFree(mask: Mask, wrist: Point, inwards: Point, half: number): boolean {
+  const most = half * (ARM.widest - ARM.narrowing)
+  return reachAlong(mask, wrist, inwards, most) < most
 }
 
 /** How far cloth continues from a point in a direction, at most `most`. */

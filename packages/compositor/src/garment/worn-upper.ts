@@ -23,6 +23,8 @@ const STRAP = 0.3
 const OFF_SHOULDER = 0.2
 /** How far cloth hangs beside the torso, and more below the hips for each length of it, in half widths. By experiment. */
 const FLARE = { torso: 0.14, below: 6 }
+/** From the centre, in usual distances: where cloth ends before, something covers the torso's edge. By experiment. */
+const LEAST_REACH = 0.62
 
 /** @returns null when no cloth covers the middle of the torso */
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
@@ -140,11 +142,14 @@ function armpitRow(mask: Mask, wearer: Wearer, way: Way): number {
 /** The torso's edge from the armpit to the hem; where an arm covers it, where it has to be. */
 function torsoEdge(mask: Mask, wearer: Wearer, from: number, to: number, way: Way): Point[] {
   const { centre } = wearer
+  const hipY = limbsAt(wearer, way).hip.y
   const points: Point[] = []
   for (let y = Math.round(from); y < Math.max(to, from + 2); y++) {
     const { reached, usual } = edgeAt(mask, wearer, y, way)
     let x = centre.x + way * reached
-    if (reached < usual * 0.62) {
+    if (reached < usual * LEAST_REACH) {
+      // Below the hips there is no arm, but a slit or a hem that slants.
+      if (y > hipY && points.length > 1) continue
       // Below a curved hem there is no cloth at the sides; elsewhere, an arm is in front of it.
       const last = points[points.length - 1]
       x = last && y > to - (to - from) * 0.15 ? last.x : centre.x + way * usual
@@ -214,10 +219,11 @@ function necklineOf(mask: Mask, left: Point, right: Point): Point[] {
 function lowerEdge(mask: Mask, left: Point, right: Point, hemY: number): Point[] {
   const points: Point[] = [left]
   const slack = Math.max(4, (right.x - left.x) * 0.3)
+  const highest = Math.min(hemY, left.y, right.y) - slack
   for (let x = Math.ceil(left.x) + 1; x < right.x; x++) {
     let y = Math.min(mask.height - 1, Math.round(hemY + slack))
-    while (y > hemY - slack && !isSet(mask, x, y)) y--
-    points.push(y > hemY - slack ? { x, y: y + 1 } : { x, y: hemY })
+    while (y > highest && !isSet(mask, x, y)) y--
+    if (y > highest) points.push({ x, y: y + 1 })
   }
   points.push(right)
   return resample(smoothLine(points, 4), HEM_POINTS)
