@@ -18,7 +18,7 @@ import { readFlat, readGarment } from '../src/garment/read.ts'
 import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
-import { bestFirst } from '../src/garment/whole.ts'
+import { bestFirst, withBothSleeves } from '../src/garment/whole.ts'
 import { isWornOnLegs, showsSkin, wearerIn } from '../src/garment/wearer.ts'
 import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
@@ -101,6 +101,23 @@ describe('hasOneSleeve', () => {
       true,
     ])
     expect(hasOneSleeve({ ...garment, left: { ...garment.left, sleeve: null } })).toBe(true)
+  })
+})
+
+describe('withBothSleeves', () => {
+  it('finds a sleeve that lies against the body opposite to the other one', () => {
+    const sleeve = (off: number, y: number) => off < 100 && y > 80 && y < 280 && off > 76
+    const top = (isHidden: boolean, low = 0) =>
+      maskWhere({ width: 300, height: 400 }, (i) => {
+        const [x, y] = [(i % 300) - 150, Math.floor(i / 300)]
+        const isGap = Math.abs(x) > 70 && Math.abs(x) <= 76 && y > 140 && !(isHidden && x > 0)
+        const isBody = Math.abs(x) <= 76 && y > 80 && y < 320
+        const isLow = x > 76 && x < 100 && y > 80 && y < 280 + low
+        return (isBody && !isGap) || sleeve(Math.abs(x), y) || isLow
+      })
+    const { left, right } = withBothSleeves(top(true))
+    expect(right.sleeve!.inner.at(-1)!.y).toBeCloseTo(left.sleeve!.inner.at(-1)!.y, 0)
+    expect(() => withBothSleeves(top(true, 90))).toThrow('One of the sleeves')
   })
 })
 
@@ -394,6 +411,16 @@ describe('readFlat', () => {
     const garment = (await readFlat(polo))!
     expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
     expect(alphaAt(garment.picture, 105, 110)).toBe(255)
+  })
+
+  it('takes no yoke in the colour of a hanger for a part of it', async () => {
+    const cloth = shirt([30, 35, 60])
+    const hung = draw(300, 400, (x, y) => {
+      const isHook = Math.abs(x - 150) < 6 && y > 40 && y < 90
+      const isYoke = y < 170 && colourAt(cloth, x, y)[0] !== GROUND[0]
+      return isHook || isYoke ? [150, 150, 155] : colourAt(cloth, x, y)
+    })
+    expect(alphaAt((await readFlat(hung))!.picture, 110, 110)).toBe(255)
   })
 
   it('takes no grey yoke for a dummy that holds sleeves and body together', async () => {

@@ -1,7 +1,7 @@
 // The garment's body read row by row: the run of cloth that contains the axis of symmetry.
 import { percentile } from '../plane.ts'
 import { lerp } from '../raster.ts'
-import { boundsOf, isSet, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import { boundsOf, isSet, maskWhere, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 import type { Way } from './contour.ts'
 
 export interface BodyRows {
@@ -113,17 +113,11 @@ function axisOf(mask: Mask, bounds: Bounds): number {
   return (bounds.left + bounds.right) / 2
 }
 
-/** The share of the cloth that lies opposite to cloth, across the axis of symmetry. */
-export function symmetryOf(mask: Mask, { axis, bounds }: BodyRows): number {
+/** The cloth that lies opposite to cloth, across the axis of symmetry. */
+export function evenPartOf(mask: Mask, { axis }: BodyRows): Mask {
   const sum = Math.round(2 * axis) - 1
-  let [all, both] = [0, 0]
-  for (let y = bounds.top; y < bounds.bottom; y++) {
-    for (const { left, right } of runsOf(mask, y)) {
-      all += right - left
-      for (let x = left; x < right; x++) if (isSet(mask, sum - x, y)) both++
-    }
-  }
-  return both / all
+  const isEven = (i: number) => isSet(mask, sum - (i % mask.width), Math.floor(i / mask.width))
+  return maskWhere(mask, (i) => mask.data[i] === 1 && isEven(i))
 }
 
 /** Below the collar and above the hem, in shares of the height. */

@@ -32,7 +32,14 @@ import {
   wearerIn,
 } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
-import { bestFirst, checkLower, checkUpper, LOST, showsShoulders } from './whole.ts'
+import {
+  bestFirst,
+  checkLower,
+  checkUpper,
+  LOST,
+  showsShoulders,
+  withBothSleeves,
+} from './whole.ts'
 import { legsApart, openGaps, sleevesApart } from './seams.ts'
 import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 
@@ -179,14 +186,14 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
     if (mask !== whole) seen = shapeIn(mask)
   }
   await pause()
-  const shape = (await withParts(seen, mask, lab)) ?? seen
+  let shape = (await withParts(seen, mask, lab)) ?? seen
   if (!shape) return null
   await pause()
   if ('neckline' in shape) {
     const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
     if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
     checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
-    if (hasOneSleeve(shape)) throw new CompositionError('garment_not_found', ONE_SLEEVE)
+    if (hasOneSleeve(shape)) shape = withBothSleeves(mask)
   } else {
     checkLower(mask)
   }
@@ -196,9 +203,6 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
 }
 
 const FOLDED = 'The garment is folded. It must be spread out, with its sleeves.'
-
-const ONE_SLEEVE =
-  'One of the sleeves cannot be told from the body of the garment. Both must be spread out.'
 
 /**
  * @param seen null for what may be a top whose sleeves hide its shoulders

@@ -21,11 +21,12 @@ const APEX = { width: 0.17, aside: 0.1 }
 /** The shares of the height between which all is cloth. */
 const CLOTH = { from: 0.5, to: 0.9 }
 /**
- * How unlike the cloth they are at least, in Oklab, the most of the cloth that is like them, and above which share of the
- * height they are visible. By experiment.
+ * How unlike the cloth they are at least, in Oklab, the most of the cloth that is like them, above which share of the height
+ * they are visible, and how wide they are there at most, in widths: of seven hangers one has 0.16, yokes in the colour of their
+ * hangers have 0.77 and 0.95. By experiment.
  */
-const DUMMY = { unlike: 0.2, alike: 0.02, lowest: 0.45 }
-const HANGER = { unlike: 0.1, alike: 0.06, lowest: 0.25 }
+const DUMMY = { unlike: 0.2, alike: 0.02, lowest: 0.45, widest: 1 }
+const HANGER = { unlike: 0.1, alike: 0.06, lowest: 0.25, widest: 0.7 }
 /**
  * A wooden hanger: its least yellow and red in Oklab, and its most red for its yellow; how wide it is near its upper end, in
  * shares of the height and the width; the shares of the neck that surely are wood, and that it has at least; how alike its
@@ -98,6 +99,9 @@ function unlikeCloth({ lab, mask, bounds, end, cloth }: Shown, isHanger: boolean
   if (!isHanger && !(isGrey && area(seen) >= CHEST * neck.length)) return []
   const isOutside = (i: number) =>
     isBorder(i, mask) || [1, -1, width, -width].some((step) => mask.data[i + step] === 0)
+  const row = pixelsWhere(width, (x) => seen.data[lowest - width + x] === 1)
+  // A yoke in the colour of its hanger goes on below.
+  if (row.length > limits.widest * (bounds.right - bounds.left)) return []
   return regions(seen, 1).filter((pixels) => pixels.some(isOutside))
 }
 

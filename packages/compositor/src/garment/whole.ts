@@ -1,10 +1,11 @@
 // Whether all of a garment was cut out, by the symmetry and the smoothness of its silhouette.
 import { CompositionError } from '../composition-error.ts'
-import { bodyRowsOf, symmetryOf, taperOf } from './body-rows.ts'
+import { bodyRowsOf, evenPartOf, taperOf } from './body-rows.ts'
 import type { FoundCloth } from './cloth-mask.ts'
 import { area, type Mask } from './mask.ts'
 import { raggednessOf } from './outline-quality.ts'
-import type { Shape } from './shape.ts'
+import { hasParts, upperShape, type Shape } from './shape.ts'
+import type { UpperShape } from './upper.ts'
 
 /**
  * Most tops and dresses that lie flat are symmetrical: of some 120 product photos nearly all that were cut out as a whole
@@ -19,6 +20,9 @@ const TAPER = 0.03
 
 export const LOST =
   'Parts of the garment cannot be told from the background. A plain one of another colour is needed.'
+
+const ONE_SLEEVE =
+  'One of the sleeves cannot be told from the body of the garment. Both must be spread out.'
 
 /**
  * A cut is compared with the others where it is less symmetrical and more ragged than this. Another one is better that is more
@@ -74,7 +78,23 @@ const qualityOf = (mask: Mask): Quality => ({
 /** The symmetry of a silhouette; 0 for one without rows. */
 function symmetryIn(mask: Mask): number {
   const rows = bodyRowsOf(mask)
-  return rows ? symmetryOf(mask, rows) : 0
+  return rows ? area(evenPartOf(mask, rows)) / area(mask) : 0
+}
+
+/** From this symmetry on the sleeve that hides the gap beside it is opposite to the other one. */
+const EVEN = 0.97
+
+/**
+ * @param mask shows one sleeve
+ * @returns the shape with both
+ * @throws CompositionError when the silhouette does not show where the other one is
+ */
+export function withBothSleeves(mask: Mask): UpperShape {
+  const rows = bodyRowsOf(mask)
+  const even = rows && evenPartOf(mask, rows)
+  const shape = even && area(even) >= EVEN * area(mask) ? upperShape(even) : null
+  if (!shape || !hasParts(shape)) throw new CompositionError('garment_not_found', ONE_SLEEVE)
+  return shape
 }
 
 /** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
