@@ -21,5 +21,6 @@ export const nodeTools: Tools = {
       backend: compile('@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm-simd.wasm'),
       movenet: model('movenet-lightning'),
       selfie: model('selfie'),
+      u2netp: model('u2netp'),
     })),
 }

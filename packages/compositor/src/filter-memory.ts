@@ -32,9 +32,12 @@ export function freeFiltersAfterUse(name: string): void {
       kernelFunc(call) {
         const output = run(call)
         const id = call.inputs['filter']?.dataId
-        if (id && !freed.has(id)) {
+        const backend = call.backend as BackendWasm
+        if (id && tf.getBackend() !== name) {
+          // In a memory that is used once, the operator goes, too.
+          backend.disposeData(id)
+        } else if (id && !freed.has(id)) {
           freed.add(id)
-          const backend = call.backend as BackendWasm
           const runtime: unknown = backend.wasm
           ;(runtime as TensorRuntime)._free(backend.getMemoryOffset(id))
         }

@@ -43,11 +43,14 @@ export interface PerceptionModules {
   backend: WebAssembly.Module
   movenet: ModelFiles
   selfie: ModelFiles
+  u2netp: ModelFiles
 }
 
 export interface Perceiver {
   /** Looks at the picture of one person. Never changes the picture. */
   perceive(picture: Raster, look?: Look): Promise<Perception>
+  /** The probability from 0 to 1 that a pixel belongs to what stands out, in the size of the picture. */
+  salience(picture: Raster): Promise<Plane>
   /** What the models use at the moment. */
   usage(): TensorUsage
 }
@@ -73,17 +76,19 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
   const modules = await load()
   const usage = await startBackend(modules.backend)
   const models = await loadPersonModels(modules)
+  const guarded = async <T>(result: Promise<T>): Promise<T> => {
+    try {
+      return await result
+    } catch (cause) {
+      // The memory of a binary that trapped may be corrupt.
+      started = undefined
+      throw cause
+    }
+  }
   return {
     usage,
-    async perceive(picture, look = {}) {
-      try {
-        return await perceive(models, picture, look)
-      } catch (cause) {
-        // The memory of a binary that trapped may be corrupt.
-        started = undefined
-        throw cause
-      }
-    },
+    perceive: (picture, look = {}) => guarded(perceive(models, picture, look)),
+    salience: (picture) => guarded(models.salience(picture)),
   }
 }
 

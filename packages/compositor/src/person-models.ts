@@ -2,7 +2,7 @@
 // Both look at a square: the smallest one around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
-import { loadModel, type Model, type ModelFiles } from './tensor-model.ts'
+import { loadModel, runOnce, type Model, type ModelFiles } from './tensor-model.ts'
 
 /** The joints that MoveNet finds, in its order. Left and right are the person's own. */
 export const JOINTS = [
@@ -47,11 +47,26 @@ export interface PersonModels {
   pose(picture: Raster, box: Box): Promise<Pose>
   /** The probability that a pixel of the box belongs to a person; 0 outside the box's square. */
   mask(picture: Raster, box: Box): Promise<Plane>
+  /** The probability that a pixel belongs to what stands out from the picture. */
+  salience(picture: Raster): Promise<Plane>
 }
 
 /** The sides of the models' inputs, in pixels: MoveNet Lightning and MediaPipe Selfie. */
 const POSE_SIDE = 192
 const MASK_SIDE = 256
+
+/** U²-Netp, cut into parts of about equal time: the decoder reads the ends of the encoder's stages. */
+const ENCODER = [1, 2, 3, 4, 5, 6].map((stage) => `encoder_${stage}`)
+const SALIENCE = {
+  side: 128,
+  type: 'float32',
+  pausesAfter: [
+    ENCODER.slice(0, 1),
+    ENCODER.slice(0, 2),
+    ENCODER,
+    ['encoder_1', 'encoder_6', 'decoder_5', 'decoder_4', 'decoder_3', 'decoder_2'],
+  ],
+} as const
 
 /** The prefix of MoveNet's nodes up to its heads. */
 const BACKBONE = 'StatefulPartitionedCall/center_net_mobile_net_v2fpn_feature_extractor/model_1'
@@ -69,6 +84,8 @@ const POSE_PAUSES = [
 export async function loadPersonModels(files: {
   movenet: ModelFiles
   selfie: ModelFiles
+  u2netp: ModelFiles
+  backend: WebAssembly.Module
 }): Promise<PersonModels> {
   const movenet = await loadModel(files.movenet, {
     side: POSE_SIDE,
@@ -82,42 +99,58 @@ export async function loadPersonModels(files: {
   })
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
-    mask: (picture, box) => maskIn(selfie, picture, box),
+    mask: (picture, box) => maskIn(selfie, MASK_SIDE, picture, squareAround(box, MASK_SIDE)),
+    salience(picture) {
+      const { side } = SALIENCE
+      const model: Model = (rgb) => runOnce(files.backend, files.u2netp, SALIENCE, rgb)
+      return maskIn(model, side, picture, stretched(picture, side))
+    },
   }
 }
 
-interface Square {
+/** What a model sees of a picture, in its pixels. */
+interface View {
   left: number
   top: number
-  /** Pixels of the picture in one pixel of the model's input. */
-  scale: number
+  /** Pixels of the picture in one pixel of the model's input, across and down. */
+  scaleX: number
+  scaleY: number
 }
 
-function squareAround(box: Box, side: number): Square {
+function squareAround(box: Box, side: number): View {
   const size = Math.max(1, box.width, box.height)
   return {
     left: box.x + box.width / 2 - size / 2,
     top: box.y + box.height / 2 - size / 2,
-    scale: size / side,
+    scaleX: size / side,
+    scaleY: size / side,
   }
 }
 
-/** The pixels of the square, from 0 to `white`. Each is the mean of the picture's pixels under it. */
-function pixelsOf(picture: Raster, square: Square, side: number, white: number): Float32Array {
+/** The whole picture, stretched to a square: borders around it would stand out. */
+const stretched = ({ width, height }: Raster, side: number): View => ({
+  left: 0,
+  top: 0,
+  scaleX: width / side,
+  scaleY: height / side,
+})
+
+/** The pixels of a view, from 0 to `white`. Each is the mean of the picture's pixels under it. */
+function pixelsOf(picture: Raster, view: View, side: number, white: number): Float32Array {
   const { width, height, data } = picture
-  const { left, top, scale } = square
+  const { left, top, scaleX, scaleY } = view
   const rgb = new Float32Array(side * side * 3)
-  const steps = Math.max(1, Math.round(scale))
+  const steps = Math.max(1, Math.round(Math.max(scaleX, scaleY)))
   const weight = white / 255 / (steps * steps)
   // The columns that are read in each row; -1 outside of the picture.
   const columns = Int32Array.from({ length: side * steps }, (_, i) => {
-    const x = Math.floor(left + (Math.floor(i / steps) + ((i % steps) + 0.5) / steps) * scale)
+    const x = Math.floor(left + (Math.floor(i / steps) + ((i % steps) + 0.5) / steps) * scaleX)
     return x >= 0 && x < width ? x : -1
   })
   const rows = new Int32Array(steps)
   for (let y = 0, at = 0; y < side; y++) {
     for (let dy = 0; dy < steps; dy++) {
-      const row = Math.floor(top + (y + (dy + 0.5) / steps) * scale)
+      const row = Math.floor(top + (y + (dy + 0.5) / steps) * scaleY)
       rows[dy] = row >= 0 && row < height ? row * width : -1
     }
     for (let x = 0; x < side; x++, at += 3) {
@@ -148,31 +181,30 @@ async function poseIn(model: Model, picture: Raster, box: Box): Promise<Pose> {
   const joints = JOINTS.map((name, i): [JointName, Joint] => [
     name,
     {
-      x: square.left + found[i * 3 + 1]! * POSE_SIDE * square.scale,
-      y: square.top + found[i * 3]! * POSE_SIDE * square.scale,
+      x: square.left + found[i * 3 + 1]! * POSE_SIDE * square.scaleX,
+      y: square.top + found[i * 3]! * POSE_SIDE * square.scaleY,
       score: found[i * 3 + 2]!,
     },
   ])
   return Object.fromEntries(joints) as Pose
 }
 
-async function maskIn(model: Model, picture: Raster, box: Box): Promise<Plane> {
-  const square = squareAround(box, MASK_SIDE)
-  const found = await model(pixelsOf(picture, square, MASK_SIDE, 1))
+async function maskIn(model: Model, side: number, picture: Raster, view: View): Promise<Plane> {
+  const found = await model(pixelsOf(picture, view, side, 1))
   const mask = createPlane(picture.width, picture.height)
-  const { left, top, scale } = square
+  const { left, top, scaleX, scaleY } = view
   for (let y = 0; y < mask.height; y++) {
-    const sy = (y + 0.5 - top) / scale - 0.5
-    if (sy < -1 || sy > MASK_SIDE) continue
-    const y0 = clamp(Math.floor(sy), 0, MASK_SIDE - 1)
+    const sy = (y + 0.5 - top) / scaleY - 0.5
+    if (sy < -1 || sy > side) continue
+    const y0 = clamp(Math.floor(sy), 0, side - 1)
     const fy = clamp(sy - y0, 0, 1)
-    const upper = y0 * MASK_SIDE
-    const lower = Math.min(y0 + 1, MASK_SIDE - 1) * MASK_SIDE
+    const upper = y0 * side
+    const lower = Math.min(y0 + 1, side - 1) * side
     for (let x = 0; x < mask.width; x++) {
-      const sx = (x + 0.5 - left) / scale - 0.5
-      if (sx < -1 || sx > MASK_SIDE) continue
-      const x0 = clamp(Math.floor(sx), 0, MASK_SIDE - 1)
-      const x1 = Math.min(x0 + 1, MASK_SIDE - 1)
+      const sx = (x + 0.5 - left) / scaleX - 0.5
+      if (sx < -1 || sx > side) continue
+      const x0 = clamp(Math.floor(sx), 0, side - 1)
+      const x1 = Math.min(x0 + 1, side - 1)
       const fx = clamp(sx - x0, 0, 1)
       mask.data[y * mask.width + x] =
         (found[upper + x0]! * (1 - fx) + found[upper + x1]! * fx) * (1 - fy) +

@@ -2,9 +2,12 @@
 import { BackendWasm } from '@tensorflow/tfjs-backend-wasm'
 import * as tf from '@tensorflow/tfjs-core'
 import { freeFiltersAfterUse } from './filter-memory.ts'
-import { startRuntime } from './tensor-runtime.ts'
+import { pause } from './pause.ts'
+import { startRuntime, type TensorRuntime } from './tensor-runtime.ts'
 
 const NAME = 'wasm'
+/** Of the backend in a memory of its own. */
+const OWN = 'wasm-own'
 
 /** What the backend uses at the moment. */
 export interface TensorUsage {
@@ -20,15 +23,55 @@ export interface TensorUsage {
  * @throws Error when the module is not TensorFlow.js
  */
 export async function startBackend(compiled: WebAssembly.Module): Promise<() => TensorUsage> {
-  const runtime = await startRuntime(compiled)
-  runtime.tfjs.init()
   // The backend that the package registers would fetch its binary by URL.
   tf.removeBackend(NAME)
-  // The type describes a complete Emscripten module, of which the class uses this part.
-  const emscripten: unknown = runtime
-  const backend = new BackendWasm(emscripten as ConstructorParameters<typeof BackendWasm>[0])
-  tf.registerBackend(NAME, () => backend)
+  const runtime = await register(NAME, compiled)
   freeFiltersAfterUse(NAME)
   if (!(await tf.setBackend(NAME))) throw new Error('the tensor backend did not start')
   return () => ({ tensors: tf.memory().numTensors, heapBytes: runtime.HEAPU8.byteLength })
 }
+
+/** Registers a backend. @returns its binary, which has a memory of its own */
+async function register(name: string, compiled: WebAssembly.Module): Promise<TensorRuntime> {
+  const runtime = await startRuntime(compiled)
+  runtime.tfjs.init()
+  // The type describes a complete Emscripten module, of which the class uses this part.
+  const emscripten: unknown = runtime
+  const backend = new BackendWasm(emscripten as ConstructorParameters<typeof BackendWasm>[0])
+  tf.registerBackend(name, () => backend)
+  return runtime
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Computes in a memory of its own, which is free afterwards: that of `startBackend` never shrinks. One such work waits for
+ * the other.
+ * @param work uses the backend until it waits for `pause`, and again after it
+ */
+export function inOwnMemory<T>(
+  compiled: WebAssembly.Module,
+  work: (pause: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const result = last.then(async () => {
+    await register(OWN, compiled)
+    if (!tf.getKernelsForBackend(OWN).length) tf.copyRegisteredKernels(NAME, OWN)
+    use(OWN)
+    try {
+      return await work(async () => {
+        // What runs meanwhile computes in the other one.
+        use(NAME)
+        await pause()
+        use(OWN)
+      })
+    } finally {
+      use(NAME)
+      tf.removeBackend(OWN)
+    }
+  })
+  last = result.catch(() => undefined)
+  return result
+}
+
+/** A backend that has started is used at once. */
+const use = (name: string) => void tf.setBackend(name)

@@ -1,13 +1,16 @@
 // Models in the graph format of TensorFlow.js: loading and running.
-import { loadGraphModel, type GraphModel } from '@tensorflow/tfjs-converter'
+import { loadGraphModelSync } from '@tensorflow/tfjs-converter'
 import * as tf from '@tensorflow/tfjs-core'
 import { pause } from './pause.ts'
+import { inOwnMemory } from './tensor-backend.ts'
 
 /** A model's two files: the topology with the list of weights (JSON), and the weights. */
 export interface ModelFiles {
   topology: ArrayBuffer
   weights: ArrayBuffer
 }
+
+type Graph = ReturnType<typeof loadGraphModelSync>
 
 interface Topology {
   modelTopology: object
@@ -34,10 +37,32 @@ export interface ModelShape {
  * Loads a model. The files are not referenced afterwards.
  * @throws Error when the files are damaged or do not belong together
  */
-export async function loadModel(
-  { topology, weights }: ModelFiles,
-  { side, type, pausesAfter }: ModelShape,
-): Promise<Model> {
+export async function loadModel(modelFiles: ModelFiles, shape: ModelShape): Promise<Model> {
+  const model = graphOf(modelFiles)
+  return (rgb) => run(model, shape, rgb, pause)
+}
+
+/**
+ * Runs a model that is rarely wanted, in a memory of its own: nothing of it stays.
+ * @throws Error when the files are damaged or do not belong together
+ */
+export function runOnce(
+  backend: WebAssembly.Module,
+  files: ModelFiles,
+  shape: ModelShape,
+  rgb: Float32Array,
+): Promise<Float32Array> {
+  return inOwnMemory(backend, async (pause) => {
+    const model = graphOf(files)
+    try {
+      return await run(model, shape, rgb, pause)
+    } finally {
+      model.dispose()
+    }
+  })
+}
+
+function graphOf({ topology, weights }: ModelFiles): Graph {
   const parsed: Topology = JSON.parse(new TextDecoder().decode(topology))
   const files: tf.io.ModelArtifacts = {
     modelTopology: parsed.modelTopology,
@@ -46,33 +71,36 @@ export async function loadModel(
     weightData: weights,
     format: 'graph-model',
   }
-  const model = await loadGraphModel({ load: () => Promise.resolve(files) })
+  const model = loadGraphModelSync(files)
   // The model keeps this object in order to be saved, which never happens.
   for (const key of ['modelTopology', 'signature', 'weightSpecs', 'weightData'] as const) {
     delete files[key]
   }
+  return model
+}
+
+async function run(
+  model: Graph,
+  { side, type, pausesAfter }: ModelShape,
+  rgb: Float32Array,
+  pause: () => Promise<void>,
+): Promise<Float32Array> {
   const [input, output] = [model.inputs[0]?.name, model.outputs[0]?.name]
   if (!input || !output) throw new Error('the model has no input or no output')
-  return async (rgb) => {
-    const values = type === 'int32' ? new Int32Array(rgb) : rgb
-    let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, 3], type) }
-    for (const names of pausesAfter) {
-      tensors = runTo(model, names, tensors)
-      await pause()
-    }
-    const found = runTo(model, [output], tensors)[output]!
-    const result = found.dataSync<'float32'>()
-    found.dispose()
-    return result
+  const values = type === 'int32' ? new Int32Array(rgb) : rgb
+  let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, 3], type) }
+  for (const names of pausesAfter) {
+    tensors = runTo(model, names, tensors)
+    await pause()
   }
+  const found = runTo(model, [output], tensors)[output]!
+  const result = found.dataSync<'float32'>()
+  found.dispose()
+  return result
 }
 
 /** Runs the graph from some nodes to others, and disposes of the values that are no longer needed. */
-function runTo(
-  model: GraphModel,
-  names: readonly string[],
-  from: tf.NamedTensorMap,
-): tf.NamedTensorMap {
+function runTo(model: Graph, names: readonly string[], from: tf.NamedTensorMap): tf.NamedTensorMap {
   const found = [model.execute(from, [...names])].flat()
   const to = Object.fromEntries(names.map((name, i) => [name, found[i]!]))
   for (const tensor of Object.values(from)) if (!found.includes(tensor)) tensor.dispose()

@@ -7,6 +7,8 @@ import movenetWeights from '../models/movenet-lightning.bin'
 import movenetTopology from '../models/movenet-lightning.json'
 import selfieWeights from '../models/selfie.bin'
 import selfieTopology from '../models/selfie.json'
+import u2netpWeights from '../models/u2netp.bin'
+import u2netpTopology from '../models/u2netp.json'
 import type { CodecModules } from './codecs.ts'
 import type { PerceptionModules } from './perception.ts'
 
@@ -19,4 +21,5 @@ export const perceptionModules: PerceptionModules = {
   backend,
   movenet: { topology: bytes(movenetTopology), weights: movenetWeights },
   selfie: { topology: bytes(selfieTopology), weights: selfieWeights },
+  u2netp: { topology: bytes(u2netpTopology), weights: u2netpWeights },
 }

@@ -23,6 +23,7 @@ import { isWornOnLegs, showsSkin, wearerIn } from '../src/garment/wearer.ts'
 import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
+import { createPlane } from '../src/plane.ts'
 import { ramp, type Point, type Raster, type Size } from '../src/raster.ts'
 import { eachPixel, plain } from './pixels.ts'
 import { poseAt } from './pose.ts'
@@ -61,10 +62,23 @@ function cutOut(halves: readonly string[]): Raster {
   )
 }
 
-const perceiving = (perception: Perception): Perceiver => ({
+/** @param isSalient at a place in a picture of 300 × 400 */
+const perceiving = (
+  perception: Perception,
+  isSalient: (x: number, y: number) => boolean = () => false,
+): Perceiver => ({
   perceive: async () => perception,
+  async salience({ width, height }) {
+    const plane = createPlane(width, height)
+    eachPixel(width, [0, 0, width, height], (at, x, y) => {
+      plane.data[at] = isSalient((x / width) * 300, (y / height) * 400) ? 0.95 : 0.05
+    })
+    return plane
+  },
   usage: () => ({ tensors: 0, heapBytes: 0 }),
 })
+
+const NO_ONE = createPlane(1, 1)
 
 const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
   const i = (Math.floor(y) * width + Math.floor(x)) * 4
@@ -126,6 +140,7 @@ describe('bestFirst', () => {
     mask: maskWhere({ width: 200, height: 200 }, (i) => isCloth(i % 200, Math.floor(i / 200))),
     isOnPattern: false,
     hasEdge: true,
+    isSalient: false,
   })
   const whole = cut((x, y) => x >= 40 && x < 160 && y >= 30 && y < 180)
   const torn = cut(
@@ -358,6 +373,32 @@ describe('readFlat', () => {
     const garment = (await readFlat(picture))!
     for (const x of [60, 70, 80, 88]) expect(alphaAt(garment.picture, x, 250)).toBe(0)
     expect(alphaAt(garment.picture, 95, 250)).toBe(255)
+  })
+
+  it('reads what stands out from a ground that has its colours', async () => {
+    const cloth = shirt([120, 112, 88])
+    const isCloth = (x: number, y: number) => colourAt(cloth, x, y)[0] !== GROUND[0]
+    const picture = () =>
+      draw(300, 400, (x, y) => {
+        const isLight = Math.floor(x / 30) % 2 === Math.floor(y / 40) % 2
+        return isCloth(x, y) ? colourAt(cloth, x, y) : isLight ? GROUND : [126, 118, 92]
+      })
+    const perceiver = perceiving(
+      { pose: poseAt({}), person: NO_ONE, face: null, box: null },
+      isCloth,
+    )
+    const garment = (await readFlat(picture(), undefined, perceiver))!
+    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
+    for (const [x, y] of [
+      [60, 130],
+      [100, 250],
+      [150, 320],
+    ] as const) {
+      expect(alphaAt(garment.picture, x, y)).toBe(255)
+    }
+    expect(alphaAt(garment.picture, 75, 250)).toBe(0)
+    const alone = await readFlat(picture()).catch(() => null)
+    expect(alone?.kind).not.toBe('top')
   })
 
   it('reads a garment in a picture with a white frame', async () => {

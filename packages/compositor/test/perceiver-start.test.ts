@@ -11,6 +11,10 @@ it('is tried again after a failure, and then happens once', async () => {
   const unreachable = async () => Promise.reject(new Error('the files are missing'))
   await expect(createPerceiver(unreachable)).rejects.toThrow('the files are missing')
 
+  const u2netp = { ...perceptionModules.u2netp, weights: new ArrayBuffer(8) }
+  const half = await createPerceiver(async () => ({ ...perceptionModules, u2netp }))
+  await expect(half.salience(figure())).rejects.toThrow(Error)
+
   const load = vi.fn(async () => perceptionModules)
   const [one, other] = await Promise.all([createPerceiver(load), createPerceiver(load)])
   expect(one).toBe(other)

@@ -130,6 +130,21 @@ describe('perceive', () => {
     expect(seen.person.data.every((value) => value === 0)).toBe(true)
   })
 
+  it('finds what stands out, in a memory of its own, while it looks at another picture', async () => {
+    const perceiver = await tools.perceiver()
+    const picture = figure(SIZE)
+    const alone = await perceiver.perceive(picture)
+    const before = perceiver.usage()
+    const [salience, together] = await Promise.all([
+      perceiver.salience(picture),
+      perceiver.perceive(picture),
+      perceiver.salience(plain(64, 48, [90, 90, 90])),
+    ])
+    expect(together.pose).toEqual(alone.pose)
+    expect(overlap(salience, maskOf(SIZE))).toBeGreaterThan(0.8)
+    expect(perceiver.usage()).toEqual(before)
+  })
+
   it('returns the same values for the same picture, in constant memory', async () => {
     const perceiver = await tools.perceiver()
     const picture = figure(SIZE)

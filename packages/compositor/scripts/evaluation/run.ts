@@ -54,6 +54,7 @@ export async function runPair(
   const watched: Perceiver = {
     usage: () => perceiver.usage(),
     perceive: (picture, look) => timed('models', () => perceiver.perceive(picture, look)),
+    salience: (picture) => timed('models', () => perceiver.salience(picture)),
   }
   const stages: Stages = {}
   let jpeg: Uint8Array | null = null

@@ -2,6 +2,7 @@
 import { distanceTo as distanceToSet } from '../distance.ts'
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
+import type { Plane } from '../plane.ts'
 import { clamp, type Raster } from '../raster.ts'
 import { blurInPlace } from '../smoothing.ts'
 import { distanceTo, maskWhere, type Mask } from './mask.ts'
@@ -9,7 +10,7 @@ import { floodThick, keepLarge, LEAST_PIECE } from './regions.ts'
 import { changeAround, cutAlong, cutEdgesOf, type CutEdges, type Edges } from './edges.ts'
 import { PATTERNED, type Backdrop } from './background.ts'
 import { groundAround, groundOf, type Ground } from './ground.ts'
-import { grabCut } from './grab-cut.ts'
+import { fromBorder, fromSalience, grabCut, type Start } from './grab-cut.ts'
 import { differsFromAround, edgelessShareOf } from './outline-quality.ts'
 import { fillPrints, fillStripes } from './holes.ts'
 import { withoutShadedGap } from './leg-gap.ts'
@@ -29,6 +30,8 @@ const FLAT = 1e-6
 const LEAST_HALF = 0.5
 /** The most of an outline that has no edge: of 130 photos on grounds with noise, one that is cut out right has more. */
 const MOST_EDGELESS = 0.05
+/** The least overlap of a cut with what stands out from which nothing was lost. */
+const SALIENT = 0.9
 /** The squared colour change over three pixels from which a surface is grained. */
 const GRAIN = 0.0018 ** 2
 
@@ -38,32 +41,63 @@ export interface FoundCloth {
   isOnPattern: boolean
   /** Whether its outline follows edges of the picture; otherwise cloth was lost in the ground, or ground taken for cloth. */
   hasEdge: boolean
+  /** Whether it is just what stands out from the picture, so that no part of it was lost. */
+  isSalient: boolean
 }
 
+/** Finds the probability from 0 to 1 that a pixel belongs to what stands out from a picture. */
+export type FindSalience = (picture: Raster) => Promise<Plane>
+
 /**
- * The cloth by colour and edges, in several ways: as on a ground that is plain or changes slowly, and as on any ground. First
- * comes what is likely; last, what leaves colours of the cloth in the ground around it.
+ * The cloth by colour and edges, in several ways: as on a ground that is plain or changes slowly, as what stands out, and as on
+ * any ground. First comes what is likely; last, what leaves colours of the cloth in the ground around it.
+ * @param findSalience is called at most once, when what it finds is wanted
  */
-export async function* clothsOf(picture: Raster, lab: Lab): AsyncGenerator<FoundCloth, void> {
+export async function* clothsOf(
+  picture: Raster,
+  lab: Lab,
+  findSalience?: FindSalience,
+): AsyncGenerator<FoundCloth, void> {
   const edges = cutEdgesOf(lab)
   await pause()
   const ground = groundOf(lab)
   await pause()
   const isOnPattern = ground.noise >= PATTERNED
+  let salient: Mask | undefined
   const onPlain = () => cutByGround(ground, lab, edges)
-  const onAny = [false, true].map((isUnlike) => () => cutByColours(lab, edges, isUnlike))
+  const onSalient = async () => {
+    const start = fromSalience(await findSalience!(picture))
+    salient = start.cloth
+    return cutByColours(lab, edges, start)
+  }
+  const onAny = [false, true].map(
+    (isUnlike) => () => cutByColours(lab, edges, { ...fromBorder(lab), isUnlike }),
+  )
+  const others = findSalience ? [onSalient, ...onAny] : onAny
   const doubtful: FoundCloth[] = []
-  for (const cut of isOnPattern ? [...onAny, onPlain] : [onPlain, ...onAny]) {
+  for (const cut of isOnPattern ? [...others, onPlain] : [onPlain, ...others]) {
     const solid = await solidOf(await cut(), edges)
     // What lies beside the garment on a pattern is no half of an open front.
     const mask = isOnPattern ? keepLarge(solid, LEAST_HALF) : solid
     await pause()
-    const hasEdge = edgelessShareOf(mask, lab, ground.noise) < MOST_EDGELESS
-    const found = { mask, isOnPattern, hasEdge }
-    if ((cut === onPlain && !isOnPattern) || differsFromAround(mask, picture)) yield found
+    const isSalient = salient !== undefined && overlapOf(salient, mask) > SALIENT
+    const hasEdge = isSalient || edgelessShareOf(mask, lab, ground.noise) < MOST_EDGELESS
+    const found = { mask, isOnPattern, hasEdge, isSalient }
+    const isLikely = isSalient || (cut === onPlain && !isOnPattern)
+    if (isLikely || differsFromAround(mask, picture)) yield found
     else doubtful.push(found)
   }
   yield* doubtful
+}
+
+/** The area that two masks have in common, as a share of that of both. */
+function overlapOf(one: Mask, other: Mask): number {
+  let [common, all] = [0, 0]
+  for (let i = 0; i < one.data.length; i++) {
+    common += one.data[i]! & other.data[i]!
+    all += one.data[i]! | other.data[i]!
+  }
+  return common / all
 }
 
 interface Cut {
@@ -84,8 +118,8 @@ async function cutByGround(expected: Ground, lab: Lab, edges: CutEdges): Promise
   return { cloth: await cutByColour(ground, edges, plainer), ground, plain: plainer }
 }
 
-async function cutByColours(lab: Lab, edges: CutEdges, isUnlike: boolean): Promise<Cut> {
-  const { cloth, plain } = await grabCut(lab, edges, isUnlike)
+async function cutByColours(lab: Lab, edges: CutEdges, start: Start): Promise<Cut> {
+  const { cloth, plain } = await grabCut(lab, edges, start)
   const ground = groundAround(groundOf(lab), lab, fillPrints(cloth, plain))
   await pause()
   return { cloth, ground, plain }

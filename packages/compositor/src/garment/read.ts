@@ -64,7 +64,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
         'The person who wears the garment must be visible from the shoulders to the hips, about from the front.',
       )
     }
-    return readFlat(picture, shrunk)
+    return readFlat(picture, shrunk, perceiver)
   }
   const lab = toLab(small)
   const parsing = await parse(
@@ -72,7 +72,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     wearer ? perception : await withLegs(small, lab, perception),
     lab,
   )
-  if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk)
+  if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk, perceiver)
   const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hands } = found
@@ -106,15 +106,19 @@ function opaque(picture: Raster): Raster {
 export async function readFlat(
   picture: Raster,
   small = shrink(picture, ANALYSIS_SIDE),
+  perceiver?: Perceiver,
   isUpright = false,
 ): Promise<Garment | null> {
   const lab = toLab(small)
-  const cuts = transparentBorder(small) ? [clothOfAlpha(small)] : clothsOf(small, lab)
+  const cuts = transparentBorder(small)
+    ? [clothOfAlpha(small)]
+    : clothsOf(small, lab, perceiver && ((s) => perceiver.salience(opaque(s))))
   const problems: (CompositionError | null)[] = []
   let least = 0
   for await (const found of bestFirst(cuts)) {
     const tilt = isUpright ? 0 : tiltOf(found.mask)
-    if (tilt !== 0) return readFlat(await straighten(picture, found.mask, tilt), undefined, true)
+    if (tilt !== 0)
+      return readFlat(await straighten(picture, found.mask, tilt), undefined, perceiver, true)
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
     try {
@@ -192,10 +196,11 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   if ('neckline' in shape) {
     const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
     if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
-    checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
+    if (!found.isSalient)
+      checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
     if (hasOneSleeve(shape)) shape = withBothSleeves(mask)
   } else {
-    checkLower(mask)
+    if (!found.isSalient) checkLower(mask)
   }
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
@@ -254,7 +259,12 @@ function transparentBorder(picture: Raster): boolean {
 
 function clothOfAlpha(picture: Raster): FoundCloth {
   const opaque = maskWhere(picture, (i) => picture.data[i * 4 + 3]! >= OPAQUE)
-  return { mask: keepLarge(opaque, LEAST_PIECE), isOnPattern: false, hasEdge: true }
+  return {
+    mask: keepLarge(opaque, LEAST_PIECE),
+    isOnPattern: false,
+    hasEdge: true,
+    isSalient: true,
+  }
 }
 
 /** The same with all lengths multiplied. */
