@@ -1,5 +1,5 @@
-// The two models of people: MoveNet finds joints, the selfie model finds the pixels of a person.
-// Both look at a square: the smallest one around a box of the picture, black outside the picture.
+// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out.
+// Those of people look at a square: the smallest one around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 import { loadModel, runOnce, type Model, type ModelFiles } from './tensor-model.ts'

@@ -6,8 +6,6 @@ import { pause } from './pause.ts'
 import { startRuntime, type TensorRuntime } from './tensor-runtime.ts'
 
 const NAME = 'wasm'
-/** Of the backend in a memory of its own. */
-const OWN = 'wasm-own'
 
 /** What the backend uses at the moment. */
 export interface TensorUsage {
@@ -23,8 +21,6 @@ export interface TensorUsage {
  * @throws Error when the module is not TensorFlow.js
  */
 export async function startBackend(compiled: WebAssembly.Module): Promise<() => TensorUsage> {
-  // The backend that the package registers would fetch its binary by URL.
-  tf.removeBackend(NAME)
   const runtime = await register(NAME, compiled)
   freeFiltersAfterUse(NAME)
   if (!(await tf.setBackend(NAME))) throw new Error('the tensor backend did not start')
@@ -35,6 +31,8 @@ export async function startBackend(compiled: WebAssembly.Module): Promise<() => 
 async function register(name: string, compiled: WebAssembly.Module): Promise<TensorRuntime> {
   const runtime = await startRuntime(compiled)
   runtime.tfjs.init()
+  // That which the package registers would fetch its binary by URL.
+  if (tf.findBackendFactory(name)) tf.removeBackend(name)
   // The type describes a complete Emscripten module, of which the class uses this part.
   const emscripten: unknown = runtime
   const backend = new BackendWasm(emscripten as ConstructorParameters<typeof BackendWasm>[0])
@@ -42,35 +40,32 @@ async function register(name: string, compiled: WebAssembly.Module): Promise<Ten
   return runtime
 }
 
-let last: Promise<unknown> = Promise.resolve()
+let count = 0
 
 /**
- * Computes in a memory of its own, which is free afterwards: that of `startBackend` never shrinks. One such work waits for
- * the other.
+ * Computes in a memory of its own, which is free afterwards: that of `startBackend` never shrinks.
  * @param work uses the backend until it waits for `pause`, and again after it
  */
-export function inOwnMemory<T>(
+export async function inOwnMemory<T>(
   compiled: WebAssembly.Module,
   work: (pause: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const result = last.then(async () => {
-    await register(OWN, compiled)
-    if (!tf.getKernelsForBackend(OWN).length) tf.copyRegisteredKernels(NAME, OWN)
-    use(OWN)
-    try {
-      return await work(async () => {
-        // What runs meanwhile computes in the other one.
-        use(NAME)
-        await pause()
-        use(OWN)
-      })
-    } finally {
+  const own = `${NAME}-${++count}`
+  await register(own, compiled)
+  tf.copyRegisteredKernels(NAME, own)
+  use(own)
+  try {
+    return await work(async () => {
+      // What runs meanwhile computes in the other one.
       use(NAME)
-      tf.removeBackend(OWN)
-    }
-  })
-  last = result.catch(() => undefined)
-  return result
+      await pause()
+      use(own)
+    })
+  } finally {
+    use(NAME)
+    tf.removeBackend(own)
+    for (const { kernelName } of tf.getKernelsForBackend(own)) tf.unregisterKernel(kernelName, own)
+  }
 }
 
 /** A backend that has started is used at once. */

@@ -1,4 +1,4 @@
-// Cloth on any ground, by the colours of both, as in 'GrabCut' by Rother, Kolmogorov and Blake (2004).
+// Cloth on any ground, by what stands out and by the colours of both, as in 'GrabCut' by Rother, Kolmogorov and Blake (2004).
 import type { Lab } from '../oklab.ts'
 import { colourCosts, colourIndices } from '../parsing/mixture.ts'
 import { pause } from '../pause.ts'
@@ -28,7 +28,10 @@ export interface Start {
   prior: Float32Array
   /** How often the colours are learned from what was cut out with those before. */
   rounds: number
-  /** Whether no colours of cloth are known. */
+  /**
+   * Whether cloth is at first what is unlike the ground, instead of what has its colours: better for cloth in the middle of
+   * uneven ground, worse for cloth that reaches to the border.
+   */
   isUnlike?: boolean
 }
 

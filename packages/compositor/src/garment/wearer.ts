@@ -35,7 +35,7 @@ const LEAST_SHARE = 0.08
 const TORSO = { Shoulder: 0.55, Hip: 0.45 }
 const ARMS = { Wrist: 0.42, Elbow: 0.5 }
 const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
-const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
+const FACE = { nose: 0.45, Eye: 0.5, Elbow: 0.35 }
 /** The same in a picture that ends below the shoulders. Trousers without a person reach 0.2 at the wrists (25 photos). */
 const LEGS = { Hip: 0.45, Knee: 0.5, Ankle: 0.5, Wrist: 0.4 }
 /** The same for the wrists alone, above legs that the picture cuts off. */
