@@ -55,6 +55,7 @@ export function runOnce(
   return inOwnMemory(backend, async (pause) => {
     const model = graphOf(files)
     try {
+      await pause()
       return await run(model, shape, rgb, pause)
     } finally {
       model.dispose()
