@@ -69,7 +69,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   const lab = toLab(small)
   const parsing = await parse(
     small,
-    wearer ? perception : await withLegs(small, lab, perception),
+    wearer ? perception : await withLegs(small, perception, perceiver),
     lab,
   )
   if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk, perceiver)
@@ -80,15 +80,16 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   return finished(shape, mask, small, picture)
 }
 
-/** The perception of a person without shoulders, whose mask has gaps, with all that stands out from a plain ground. */
-async function withLegs(small: Raster, lab: Lab, perception: Perception): Promise<Perception> {
+/** The perception of a person without shoulders, whose mask has gaps, with all that stands out. */
+async function withLegs(
+  small: Raster,
+  perception: Perception,
+  perceiver: Perceiver,
+): Promise<Perception> {
   const { person } = perception
-  for await (const { mask, hasEdge } of clothsOf(small, lab)) {
-    if (!hasEdge) continue
-    const data = person.data.map((seen, i) => Math.max(seen, mask.data[i]!))
-    return { ...perception, person: { ...person, data } }
-  }
-  return perception
+  const salience = await perceiver.salience(small)
+  const data = person.data.map((seen, i) => Math.max(seen, salience.data[i]!))
+  return { ...perception, person: { ...person, data } }
 }
 
 /** The models and the parsing know no transparency. */
