@@ -14,6 +14,7 @@ import { toLab } from '../src/oklab.ts'
 import { bodyRowsOf } from '../src/garment/body-rows.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
 import { paintCloth } from '../src/garment/hands.ts'
+import { clothsOf } from '../src/garment/cloth-mask.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
 import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
@@ -77,8 +78,6 @@ const perceiving = (
   },
   usage: () => ({ tensors: 0, heapBytes: 0 }),
 })
-
-const NO_ONE = createPlane(1, 1)
 
 const colourAt = ({ width, data }: Raster, x: number, y: number): Colour => {
   const i = (Math.floor(y) * width + Math.floor(x)) * 4
@@ -375,30 +374,23 @@ describe('readFlat', () => {
     expect(alphaAt(garment.picture, 95, 250)).toBe(255)
   })
 
-  it('reads what stands out from a ground that has its colours', async () => {
+  it('cuts what stands out from a ground that has its colours', async () => {
     const cloth = shirt([120, 112, 88])
     const isCloth = (x: number, y: number) => colourAt(cloth, x, y)[0] !== GROUND[0]
-    const picture = () =>
-      draw(300, 400, (x, y) => {
-        const isLight = Math.floor(x / 30) % 2 === Math.floor(y / 40) % 2
-        return isCloth(x, y) ? colourAt(cloth, x, y) : isLight ? GROUND : [126, 118, 92]
-      })
-    const perceiver = perceiving(
-      { pose: poseAt({}), person: NO_ONE, face: null, box: null },
+    const picture = draw(300, 400, (x, y) => {
+      const isLight = Math.floor(x / 30) % 2 === Math.floor(y / 40) % 2
+      return isCloth(x, y) ? colourAt(cloth, x, y) : isLight ? GROUND : [126, 118, 92]
+    })
+    const { salience } = perceiving(
+      { pose: poseAt({}), person: createPlane(1, 1), face: null, box: null },
       isCloth,
     )
-    const garment = (await readFlat(picture(), undefined, perceiver))!
-    expect(garment).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
-    for (const [x, y] of [
-      [60, 130],
-      [100, 250],
-      [150, 320],
-    ] as const) {
-      expect(alphaAt(garment.picture, x, y)).toBe(255)
-    }
-    expect(alphaAt(garment.picture, 75, 250)).toBe(0)
-    const alone = await readFlat(picture()).catch(() => null)
-    expect(alone?.kind).not.toBe('top')
+    const cuts = await Array.fromAsync(clothsOf(picture, toLab(picture), salience))
+    const { mask } = cuts.find(({ isSalient }) => isSalient)!
+    const at = (x: number, y: number) => mask.data[y * 300 + x]
+    expect([at(60, 130), at(100, 250), at(150, 320), at(75, 250)]).toEqual([1, 1, 1, 0])
+    const alone = await Array.fromAsync(clothsOf(picture, toLab(picture)))
+    expect(alone.some(({ isSalient }) => isSalient)).toBe(false)
   })
 
   it('reads a garment in a picture with a white frame', async () => {

@@ -83,8 +83,7 @@ export async function* clothsOf(
     const isSalient = salient !== undefined && overlapOf(salient, mask) > SALIENT
     const hasEdge = isSalient || edgelessShareOf(mask, lab, ground.noise) < MOST_EDGELESS
     const found = { mask, isOnPattern, hasEdge, isSalient }
-    const isLikely = isSalient || (cut === onPlain && !isOnPattern)
-    if (isLikely || differsFromAround(mask, picture)) yield found
+    if ((cut === onPlain && !isOnPattern) || differsFromAround(mask, picture)) yield found
     else doubtful.push(found)
   }
   yield* doubtful
