@@ -18,7 +18,7 @@ const freed = new WeakSet<object>()
 /**
  * Wraps the convolutions of the backend `name`. It has to be registered and not yet started.
  * Traps: each filter may belong to one convolution only, whose input has one size, and a model may not
- * be disposed, which would free its filters again.
+ * be disposed, which would free its filters again. In a copy of the backend each filter is used once, with its operator.
  */
 export function freeFiltersAfterUse(name: string): void {
   if (isWrapped) return
@@ -34,7 +34,6 @@ export function freeFiltersAfterUse(name: string): void {
         const id = call.inputs['filter']?.dataId
         const backend = call.backend as BackendWasm
         if (id && tf.getBackend() !== name) {
-          // In a memory that is used once, the operator goes, too.
           backend.disposeData(id)
         } else if (id && !freed.has(id)) {
           freed.add(id)

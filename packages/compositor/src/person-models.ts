@@ -97,19 +97,18 @@ export async function loadPersonModels(files: {
     type: 'float32',
     pausesAfter: [],
   })
+  const u2netp: Model = (rgb) => runOnce(files.backend, files.u2netp, SALIENCE, rgb)
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
-    mask: (picture, box) => maskIn(selfie, MASK_SIDE, picture, squareAround(box, MASK_SIDE)),
-    salience(picture) {
-      const { side } = SALIENCE
-      const model: Model = (rgb) => runOnce(files.backend, files.u2netp, SALIENCE, rgb)
-      return maskIn(model, side, picture, stretched(picture, side))
-    },
+    mask: (picture, box) => maskIn(selfie, picture, squareAround(box, MASK_SIDE)),
+    salience: (picture) => maskIn(u2netp, picture, stretched(picture, SALIENCE.side)),
   }
 }
 
 /** What a model sees of a picture, in its pixels. */
 interface View {
+  /** Of the model's input, pixels. */
+  side: number
   left: number
   top: number
   /** Pixels of the picture in one pixel of the model's input, across and down. */
@@ -120,6 +119,7 @@ interface View {
 function squareAround(box: Box, side: number): View {
   const size = Math.max(1, box.width, box.height)
   return {
+    side,
     left: box.x + box.width / 2 - size / 2,
     top: box.y + box.height / 2 - size / 2,
     scaleX: size / side,
@@ -129,6 +129,7 @@ function squareAround(box: Box, side: number): View {
 
 /** The whole picture, stretched to a square: borders around it would stand out. */
 const stretched = ({ width, height }: Raster, side: number): View => ({
+  side,
   left: 0,
   top: 0,
   scaleX: width / side,
@@ -136,9 +137,9 @@ const stretched = ({ width, height }: Raster, side: number): View => ({
 })
 
 /** The pixels of a view, from 0 to `white`. Each is the mean of the picture's pixels under it. */
-function pixelsOf(picture: Raster, view: View, side: number, white: number): Float32Array {
+function pixelsOf(picture: Raster, view: View, white: number): Float32Array {
   const { width, height, data } = picture
-  const { left, top, scaleX, scaleY } = view
+  const { side, left, top, scaleX, scaleY } = view
   const rgb = new Float32Array(side * side * 3)
   const steps = Math.max(1, Math.round(Math.max(scaleX, scaleY)))
   const weight = white / 255 / (steps * steps)
@@ -177,7 +178,7 @@ function pixelsOf(picture: Raster, view: View, side: number, white: number): Flo
 
 async function poseIn(model: Model, picture: Raster, box: Box): Promise<Pose> {
   const square = squareAround(box, POSE_SIDE)
-  const found = await model(pixelsOf(picture, square, POSE_SIDE, 255))
+  const found = await model(pixelsOf(picture, square, 255))
   const joints = JOINTS.map((name, i): [JointName, Joint] => [
     name,
     {
@@ -189,10 +190,10 @@ async function poseIn(model: Model, picture: Raster, box: Box): Promise<Pose> {
   return Object.fromEntries(joints) as Pose
 }
 
-async function maskIn(model: Model, side: number, picture: Raster, view: View): Promise<Plane> {
-  const found = await model(pixelsOf(picture, view, side, 1))
+async function maskIn(model: Model, picture: Raster, view: View): Promise<Plane> {
+  const found = await model(pixelsOf(picture, view, 1))
   const mask = createPlane(picture.width, picture.height)
-  const { left, top, scaleX, scaleY } = view
+  const { side, left, top, scaleX, scaleY } = view
   for (let y = 0; y < mask.height; y++) {
     const sy = (y + 0.5 - top) / scaleY - 0.5
     if (sy < -1 || sy > side) continue

@@ -10,7 +10,12 @@ export interface ModelFiles {
   weights: ArrayBuffer
 }
 
-type Graph = ReturnType<typeof loadGraphModelSync>
+/** A model with the names of its one input and its output. */
+interface Graph {
+  model: ReturnType<typeof loadGraphModelSync>
+  input: string
+  output: string
+}
 
 interface Topology {
   modelTopology: object
@@ -38,8 +43,8 @@ export interface ModelShape {
  * @throws Error when the files are damaged or do not belong together
  */
 export async function loadModel(modelFiles: ModelFiles, shape: ModelShape): Promise<Model> {
-  const model = graphOf(modelFiles)
-  return (rgb) => run(model, shape, rgb, pause)
+  const graph = graphOf(modelFiles)
+  return (rgb) => run(graph, shape, rgb, pause)
 }
 
 /**
@@ -53,12 +58,12 @@ export function runOnce(
   rgb: Float32Array,
 ): Promise<Float32Array> {
   return inOwnMemory(backend, async (pause) => {
-    const model = graphOf(files)
+    const graph = graphOf(files)
     try {
       await pause()
-      return await run(model, shape, rgb, pause)
+      return await run(graph, shape, rgb, pause)
     } finally {
-      model.dispose()
+      graph.model.dispose()
     }
   })
 }
@@ -77,17 +82,17 @@ function graphOf({ topology, weights }: ModelFiles): Graph {
   for (const key of ['modelTopology', 'signature', 'weightSpecs', 'weightData'] as const) {
     delete files[key]
   }
-  return model
+  const [input, output] = [model.inputs[0]?.name, model.outputs[0]?.name]
+  if (!input || !output) throw new Error('the model has no input or no output')
+  return { model, input, output }
 }
 
 async function run(
-  model: Graph,
+  { model, input, output }: Graph,
   { side, type, pausesAfter }: ModelShape,
   rgb: Float32Array,
   pause: () => Promise<void>,
 ): Promise<Float32Array> {
-  const [input, output] = [model.inputs[0]?.name, model.outputs[0]?.name]
-  if (!input || !output) throw new Error('the model has no input or no output')
   const values = type === 'int32' ? new Int32Array(rgb) : rgb
   let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, 3], type) }
   for (const names of pausesAfter) {
@@ -101,7 +106,11 @@ async function run(
 }
 
 /** Runs the graph from some nodes to others, and disposes of the values that are no longer needed. */
-function runTo(model: Graph, names: readonly string[], from: tf.NamedTensorMap): tf.NamedTensorMap {
+function runTo(
+  model: Graph['model'],
+  names: readonly string[],
+  from: tf.NamedTensorMap,
+): tf.NamedTensorMap {
   const found = [model.execute(from, [...names])].flat()
   const to = Object.fromEntries(names.map((name, i) => [name, found[i]!]))
   for (const tensor of Object.values(from)) if (!found.includes(tensor)) tensor.dispose()

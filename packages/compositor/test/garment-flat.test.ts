@@ -385,7 +385,7 @@ describe('readFlat', () => {
       { pose: poseAt({}), person: createPlane(1, 1), face: null, box: null },
       isCloth,
     )
-    const cuts = await Array.fromAsync(clothsOf(picture, toLab(picture), salience))
+    const cuts = await Array.fromAsync(clothsOf(picture, toLab(picture), () => salience(picture)))
     const { mask } = cuts.find(({ isSalient }) => isSalient)!
     const at = (x: number, y: number) => mask.data[y * 300 + x]
     expect([at(60, 130), at(100, 250), at(150, 320), at(75, 250)]).toEqual([1, 1, 1, 0])

@@ -45,8 +45,8 @@ export interface FoundCloth {
   isSalient: boolean
 }
 
-/** Finds the probability from 0 to 1 that a pixel belongs to what stands out from a picture. */
-export type FindSalience = (picture: Raster) => Promise<Plane>
+/** Finds the probability from 0 to 1 that a pixel of the picture belongs to what stands out. */
+export type FindSalience = () => Promise<Plane>
 
 /**
  * The cloth by colour and edges, in several ways: as on a ground that is plain or changes slowly, as what stands out, and as on
@@ -66,7 +66,7 @@ export async function* clothsOf(
   let salient: Mask | undefined
   const onPlain = () => cutByGround(ground, lab, edges)
   const onSalient = async () => {
-    const start = fromSalience(await findSalience!(picture))
+    const start = fromSalience(await findSalience!())
     salient = start.cloth
     return cutByColours(lab, edges, start)
   }
@@ -119,6 +119,7 @@ async function cutByGround(expected: Ground, lab: Lab, edges: CutEdges): Promise
 
 async function cutByColours(lab: Lab, edges: CutEdges, start: Start): Promise<Cut> {
   const { cloth, plain } = await grabCut(lab, edges, start)
+  // It changes its first argument, so each cut needs a ground of its own.
   const ground = groundAround(groundOf(lab), lab, fillPrints(cloth, plain))
   await pause()
   return { cloth, ground, plain }

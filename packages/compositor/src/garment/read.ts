@@ -113,7 +113,7 @@ export async function readFlat(
   const lab = toLab(small)
   const cuts = transparentBorder(small)
     ? [clothOfAlpha(small)]
-    : clothsOf(small, lab, perceiver && ((s) => perceiver.salience(opaque(s))))
+    : clothsOf(small, lab, perceiver && (() => perceiver.salience(opaque(small))))
   const problems: (CompositionError | null)[] = []
   let least = 0
   for await (const found of bestFirst(cuts)) {
