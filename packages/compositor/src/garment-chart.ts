@@ -1,7 +1,7 @@
 // Coordinates on cloth: the same pair names the same point of a garment in its product photo and on
 // the person, so that two charts define a warp.
 import type { Sleeve, UpperSide } from './garment.ts'
-import { between } from './lines.ts'
+import { between, directionOf, distance, pointBeside } from './lines.ts'
 import { clamp, type Point } from './raster.ts'
 
 export type Chart = (across: number, along: number) => Point
@@ -70,4 +70,39 @@ function curved(across: number, amount: number): number {
 /** `across` runs from the outer edge (0) to the inner one (1), `along` from the armhole (0) to the cuff (1). */
 export function tubeChart({ outer, inner }: Sleeve): Chart {
   return (across, along) => between(pointOn(outer, along), pointOn(inner, along), across)
+}
+
+/** The rows whose middles are measured. */
+const ROWS = 24
+
+/**
+ * The chart with the middles of its rows, from 0 to `end`, on a parabola through the first and the last: what is
+ * between the sides of cloth does not follow their bumps. The sides stay.
+ */
+export function straightened(chart: Chart, end: number): Chart {
+  const [top, hem] = [chart(0.5, 0), chart(0.5, end)]
+  const length = Math.max(1, distance(top, hem))
+  const down = directionOf(top, hem)
+  const aside = { x: -down.y, y: down.x }
+  const middleAt = (along: number) => {
+    const point = chart(0.5, along)
+    const [x, y] = [point.x - top.x, point.y - top.y]
+    const share = (x * down.x + y * down.y) / length
+    return { off: x * aside.x + y * aside.y, height: 4 * share * (1 - share) }
+  }
+  const rows = Array.from({ length: ROWS }, (_, row) => middleAt((end * (row + 0.5)) / ROWS))
+  const sum = (of: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((all, row) => all + of(row), 0)
+  const bow =
+    sum(({ off, height }) => off * height) /
+    Math.max(
+      1e-6,
+      sum(({ height }) => height ** 2),
+    )
+  return (across, along) => {
+    const point = chart(across, along)
+    if (along <= 0 || along >= end || across <= 0 || across >= 1) return point
+    const { off, height } = middleAt(along)
+    return pointBeside(point, aside, 4 * across * (1 - across) * (bow * height - off))
+  }
 }

@@ -4,7 +4,13 @@ import { stretchesOf } from './assess/stretch.ts'
 import type { Body } from './body.ts'
 import { fitLower } from './fit/lower.ts'
 import { fitUpper } from './fit/upper.ts'
-import { torsoChart, tubeChart, type Chart, type UpperShape } from './garment-chart.ts'
+import {
+  straightened,
+  torsoChart,
+  tubeChart,
+  type Chart,
+  type UpperShape,
+} from './garment-chart.ts'
 import { isUpper, type Garment, type LowerGarment, type UpperGarment } from './garment.ts'
 import { pause } from './pause.ts'
 import { distance } from './lines.ts'
@@ -63,6 +69,7 @@ const SKIRT_ACROSS = [-0.08, 1.08] as const
 const TO_SEAM = [-0.01, 1.01] as const
 const TO_BORDER = [-0.12, 1.12] as const
 /** Along, 0 is the neck, 2 the armpit and 3 the hem. */
+const HEM = 3
 const NECK = { along: [-0.6, 0], columns: 24, rows: 12 } as const
 const CHEST = { along: [0, 2], columns: 40, rows: 40 } as const
 const SIDES = { across: [-0.06, 1.06], along: [2, 3.2], columns: 40, rows: 60 } as const
@@ -75,7 +82,10 @@ async function drapeLower(
 ): Promise<Layers> {
   const map = create()
   for (const { from, to } of fitLower(garment, body, scene)) {
-    layPatch(map, tubeChart(from), enlarge(tubeChart(to)), {
+    const [source, target] = [from, to].map((tube) =>
+      garment.legs ? tubeChart(tube) : straightened(tubeChart(tube), 1),
+    ) as [Chart, Chart]
+    layPatch(map, source, enlarge(target), {
       ...LEG,
       across: garment.legs ? LEG_ACROSS : SKIRT_ACROSS,
     })
@@ -103,8 +113,8 @@ async function drapeUpper(
   await pause()
   const sleeved = garment.left.sleeve !== null || garment.right.sleeve !== null
   const map = create()
-  const source = torsoChart(garment)
-  const target = enlarge(torsoChart(shape))
+  const source = straightened(torsoChart(garment), HEM)
+  const target = enlarge(straightened(torsoChart(shape), HEM))
   const across = sleeved ? TO_SEAM : TO_BORDER
   layPatch(map, source, target, { ...NECK, across })
   layPatch(map, source, target, { ...CHEST, across })

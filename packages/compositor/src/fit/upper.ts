@@ -6,6 +6,7 @@ import { isSeen } from '../limb.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import type { Scene } from '../scene.ts'
 import { distance, middle } from '../lines.ts'
+import { smoothLine } from '../smoothing.ts'
 import { EASE, hemOf, lengthOn, widthAt } from './cloth-size.ts'
 import { fitSleeve, reachOf } from './sleeve.ts'
 
@@ -42,6 +43,8 @@ const LEAST_SIDE = 0.1
 /** Where a sleeve is set in, in distances of the shoulder's end from the middle; it hides this share of the side. */
 const SET_IN = 0.94
 const HIDDEN_SIDE = 0.3
+/** The points of a side over which the bumps of the body are evened out. */
+const EVENED = 3
 /** The shoulder's end above its joint, the neck's least distance from the middle, and its most in shoulders. */
 const SHOULDER_ABOVE = 0.01
 const NECK = { least: 0.2, most: 0.9 }
@@ -180,7 +183,7 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
     reachesOut
       ? clamp(natural(side.armpit), Math.max(width, SET_IN * seam), Math.max(width, seam))
       : width
-  const edge: Point[] = []
+  const sides: Point[] = []
   for (let i = 0; i < SIDE_POINTS; i++) {
     const share = i / (SIDE_POINTS - 1)
     const y = lerp(pitY, hemY, share)
@@ -189,8 +192,10 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
     const most = garment.kind === 'top' ? armXAt(body, bodySide, y) : Infinity
     const width = widthAt(body, sign, y, Math.min(free, most))
     const x = sign * lerp(pitX(width), width, clamp(share / HIDDEN_SIDE, 0, 1))
-    edge.push(frame.toPicture({ x, y }))
+    sides.push(frame.toPicture({ x, y }))
   }
+  // Cloth does not follow each of the body's bumps.
+  const edge = smoothLine(sides, EVENED)
   const shoulder = frame.toPicture(top)
   const armpit = edge[0]!
   const { sleeve } = side
