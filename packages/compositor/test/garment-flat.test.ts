@@ -1388,16 +1388,17 @@ describe('wornUpperOf', () => {
   })
 
   it.each([
-    [0.6, 100],
-    [1, 125],
-  ])('follows the sides of a dress that flares by %d to the corners of its hem', (flare, least) => {
-    const dress = maskWhere({ width: 300, height: 400 }, (i) => {
+    ['dress', 380, 0.6, 100],
+    ['dress', 380, 1, 125],
+    ['top', 280, 0, 40],
+  ])('follows the sides of a %s to the corners of its curved hem', (kind, end, flare, least) => {
+    const cloth = maskWhere({ width: 300, height: 400 }, (i) => {
       const [off, y] = [Math.abs((i % 300) - 150), Math.floor(i / 300)]
-      const isSkirt = off < 48 + Math.max(0, y - 250) * flare && y > 92
-      return isSkirt && y < 380 - (off / 120) ** 2 * 26
+      const isWithin = off < 48 + Math.max(0, y - 250) * flare && y > 92
+      return isWithin && y < end - (off / 120) ** 2 * (kind === 'top' ? 80 : 26)
     })
-    const worn = wornUpperOf(dress, wearer)!
-    expect(worn.kind).toBe('dress')
+    const worn = wornUpperOf(cloth, wearer)!
+    expect(worn.kind).toBe(kind)
     for (const { side } of [worn.left, worn.right]) {
       expect(Math.abs(side.at(-1)!.x - 150)).toBeGreaterThan(least)
     }

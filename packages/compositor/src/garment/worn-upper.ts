@@ -75,10 +75,8 @@ function sideOf(mask: Mask, wearer: Wearer, hemY: number, way: Way): UpperSide {
   const neck = neckOf(mask, wearer, armpitY, way)
   const shoulder = shoulderOf(mask, wearer, neck, armpitY, way)
   const side = torsoEdge(mask, wearer, armpitY, hemY, way)
-  // A wide hem curves upwards to its corners.
-  if (isDress(hemY, wearer)) {
-    side.length = bestIndex(side, ({ x, y }) => y + HEM_WIDTH * way * x) + 1
-  }
+  // A hem curves upwards to its corners.
+  side.length = bestIndex(side, ({ x, y }) => y + HEM_WIDTH * way * x) + 1
   const armpit = side[0]!
   return {
     neck,
