@@ -13,7 +13,7 @@ import { differsFromAround, edgelessShareOf } from '../src/garment/outline-quali
 import { toLab } from '../src/oklab.ts'
 import { bodyRowsOf } from '../src/garment/body-rows.ts'
 import { levelOut } from '../src/garment/rim-sides.ts'
-import { paintCloth } from '../src/garment/hands.ts'
+import { paintCloth } from '../src/garment/before-cloth.ts'
 import { clothsOf } from '../src/garment/cloth-mask.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
 import { hasOneSleeve } from '../src/garment/shape.ts'
@@ -1366,25 +1366,42 @@ describe('wornUpperOf', () => {
     expect(heightOf(400)).toBe(200)
   })
 
-  it('paints cloth over a hand before the front', async () => {
+  it.each<[string, number, number, number]>([
+    ['a hand before the front', LABEL.skin, 130, 210],
+    ['hair on the shoulder', LABEL.hair, 118, 96],
+  ])('paints cloth over %s', async (_, label, left, top) => {
     const { width, height, data } = shirtWith(-1, 1)
-    const isHand = (i: number) => Math.hypot((i % width) - 130, Math.floor(i / width) - 210) < 12
+    const isHidden = (i: number) => Math.hypot((i % width) - left, Math.floor(i / width) - top) < 12
     const labels = data.map((value, i) =>
-      isHand(i) ? LABEL.skin : value === 1 ? LABEL.top : LABEL.ground,
+      isHidden(i) ? label : value === 1 ? LABEL.top : LABEL.ground,
     )
     const parsing = { width, height, labels, isWaistGuessed: false }
     const withHand = { ...wearer, left: { ...wearer.left, wrist: joint(125, 205) } }
-    const { mask, hands } = wornShapeOf(pictureOf(data), parsing, withHand)!
-    const hand = 210 * width + 130
-    expect([mask.data[hand], hands?.data[hand]]).toEqual([1, 1])
-    expect(wornShapeOf(pictureOf(data), parsing, wearer)?.hands).toBeNull()
+    const { mask, hidden } = wornShapeOf(pictureOf(data), parsing, withHand)!
+    const at = top * width + left
+    expect([mask.data[at], hidden?.data[at]]).toEqual([1, 1])
 
     const picture = { width, height, data: new Uint8ClampedArray(width * height * 4) }
     for (let i = 0; i < labels.length; i++) {
-      picture.data.set(isHand(i) ? [224, 176, 148, 255] : [30, 60, 140, 255], i * 4)
+      picture.data.set(isHidden(i) ? [224, 176, 148, 255] : [30, 60, 140, 255], i * 4)
     }
-    await paintCloth(picture, picture, mask, hands!)
-    expect([...picture.data.subarray(hand * 4, hand * 4 + 3)]).toEqual([30, 60, 140])
+    await paintCloth(picture, picture, mask, hidden!)
+    expect([...picture.data.subarray(at * 4, at * 4 + 3)]).toEqual([30, 60, 140])
+  })
+
+  it('paints no cloth over skin that is no hand, and over hair on bare shoulders', () => {
+    const { width, height, data } = shirtWith()
+    const hiddenBy = (label: number, left: number, top: number) => {
+      const labels = data.map((value, i) => {
+        const [x, y] = [i % width, Math.floor(i / width)]
+        if (Math.hypot(x - left, y - top) < 12) return label
+        return value === 1 && y > 118 ? LABEL.top : value === 1 ? LABEL.skin : LABEL.ground
+      })
+      const parsing = { width, height, labels, isWaistGuessed: false }
+      return wornShapeOf(pictureOf(data), parsing, wearer)?.hidden
+    }
+    expect(hiddenBy(LABEL.skin, 130, 210)).toBeNull()
+    expect(hiddenBy(LABEL.hair, 118, 104)).toBeNull()
   })
 
   it.each([

@@ -10,7 +10,7 @@ import { area, borderOf, maskWhere, type Bounds, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothsOf, type FoundCloth } from './cloth-mask.ts'
 import { differsFromAround } from './outline-quality.ts'
-import { paintCloth } from './hands.ts'
+import { paintCloth } from './before-cloth.ts'
 import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
 import { withoutHood } from './hood.ts'
@@ -75,8 +75,8 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk, perceiver)
   const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
-  const { shape, mask, hands } = found
-  if (hands) await paintCloth(picture, small, mask, hands)
+  const { shape, mask, hidden } = found
+  if (hidden) await paintCloth(picture, small, mask, hidden)
   return finished(shape, mask, small, picture)
 }
 

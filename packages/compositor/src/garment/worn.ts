@@ -8,7 +8,7 @@ import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
 import { lerp, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
-import { handsBefore } from './hands.ts'
+import { hairBefore, handsBefore } from './before-cloth.ts'
 import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 import { bodyRowsOf, gapLength } from './body-rows.ts'
@@ -51,10 +51,11 @@ const LEAST_LEG = 0.5
 const SKIRT = { part: 0.5, alike: 0.6, slit: 0.25 }
 
 interface Worn {
-  /** The cloth, with the hands before it. */
+  /** The cloth, with what hides it. */
   mask: Mask
   shape: Shape
-  hands: Mask | null
+  /** What hides cloth and is to be painted over; null for nothing. */
+  hidden: Mask | null
 }
 
 /**
@@ -74,18 +75,28 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
   const mask = withoutTassels(solid(cloth))
   if (area(mask) < mask.data.length * LEAST) return null
   if (lower) return wornLowerOf(mask)
-  const shape = wornUpperOf(mask, wearer)
+  const hair = hairBefore(parsing, wearer, mask)
+  const besideHands = union(mask, hair)
+  const shape = wornUpperOf(besideHands, wearer)
   if (!shape) return null
-  const hands = handsBefore(parsing, wearer, shape, mask)
-  const whole = hands ? maskWhere(mask, (i) => mask.data[i] === 1 || hands.data[i] === 1) : mask
+  const hands = handsBefore(parsing, wearer, shape, besideHands)
+  const whole = union(besideHands, hands)
   if (shape.shoulders === 'sleeves' && frontOf(whole, wearer) < FRONT.least) {
     throw new CompositionError(
       'garment_not_found',
       'The front of the garment is covered, or cannot be told from what is beside it.',
     )
   }
-  return { mask: whole, shape: (hands && wornUpperOf(whole, wearer)) ?? shape, hands }
+  const hidden = union(hair, hands)
+  return {
+    mask: whole,
+    shape: wornUpperOf(whole, wearer) ?? shape,
+    hidden: area(hidden) > 0 ? hidden : null,
+  }
 }
+
+const union = (one: Mask, other: Mask): Mask =>
+  maskWhere(one, (i) => one.data[i] === 1 || other.data[i] === 1)
 
 /** Whether what looks like a top and a larger skirt have the same colours on both sides of the waist. */
 function isInOnePiece(picture: Raster, top: Mask, bottom: Mask, { torso }: Wearer): boolean {
@@ -169,5 +180,5 @@ function wornLowerOf(mask: Mask): Worn | null {
   if (!rows || outline.length < 24) return null
   const crotch = crotchOf(mask, rows)
   if (crotch && narrowestLeg(rows, crotch) < LEAST_LEG) return null
-  return { mask, shape: lowerShapeOf(outline, rows, crotch), hands: null }
+  return { mask, shape: lowerShapeOf(outline, rows, crotch), hidden: null }
 }

@@ -181,7 +181,7 @@ function hairPlace({ face, faceDown, down, across }: Frame, i: number): number {
   if (down[i]! > HAIR.long[1]) return IMPOSSIBLE
   const aside = Math.abs(across[i]!) + HAIR_ASIDE.slant * Math.max(0, down[i]!)
   const throat = 1.5 * falling(Math.abs(across[i]!), THROAT.aside) * falling(down[i]!, THROAT.down)
-  const low = 1.5 * rising(down[i]!, HAIR.shoulders) + 4 * rising(down[i]!, HAIR.long)
+  const low = 0.6 * rising(down[i]!, HAIR.shoulders) + 2 * rising(down[i]!, HAIR.long)
   return 0.3 + low + 8 * rising(aside, HAIR_ASIDE.end) + throat
 }
 
