@@ -15,34 +15,44 @@ const OPAQUE = 128
 export function mismatch(garment: Garment): number {
   const { width, height, data } = garment.picture
   const scale = SIDE / Math.max(width, height)
-  const outline = (isUpper(garment) ? upperOutline(garment) : lowerOutline(garment)).map(
-    ({ x, y }) => ({ x: x * scale, y: y * scale }),
+  const parts = (isUpper(garment) ? upperParts(garment) : [lowerOutline(garment)]).map((outline) =>
+    outline.map(({ x, y }) => ({ x: x * scale, y: y * scale })),
   )
   let [cloth, differing] = [0, 0]
   for (let row = 0; row < Math.round(height * scale); row++) {
-    const crossings = crossingsOf(outline, row + 0.5)
+    const crossings = parts.map((outline) => crossingsOf(outline, row + 0.5))
     for (let column = 0; column < Math.round(width * scale); column++) {
       const x = Math.min(width - 1, Math.floor((column + 0.5) / scale))
       const y = Math.min(height - 1, Math.floor((row + 0.5) / scale))
       if (y > hemAt(garment, x)) continue
       const isCloth = data[(y * width + x) * 4 + 3]! > OPAQUE
-      const left = crossings.filter((crossing) => crossing < column + 0.5).length
+      const isInPart = crossings.some(
+        (part) => part.filter((crossing) => crossing < column + 0.5).length % 2 === 1,
+      )
       if (isCloth) cloth++
-      if (isCloth !== (left % 2 === 1)) differing++
+      if (isCloth !== isInPart) differing++
     }
   }
   return cloth === 0 ? 1 : differing / cloth
 }
 
-function upperOutline({ neckline, left, right, hem }: UpperGarment): Point[] {
-  return [...neckline, ...sideOf(right), ...hem.toReversed(), ...sideOf(left).reverse()]
+/** The body and the sleeves, which may lie over it. */
+function upperParts({ neckline, left, right, hem }: UpperGarment): Point[][] {
+  const sleeves = [left, right].flatMap(({ sleeve }) =>
+    sleeve ? [[...sleeve.outer, ...sleeve.inner.toReversed()]] : [],
+  )
+  const body = [...neckline, ...sideOf(right), ...hem.toReversed(), ...sideOf(left).reverse()]
+  return [body, ...sleeves]
 }
 
-/** From the neck to the hem. */
-function sideOf({ neck, shoulder, armpit, armhole, sleeve, side }: UpperSide): Point[] {
-  const arm = sleeve ? [...sleeve.outer, ...sleeve.inner.toReversed()] : armhole
-  return [neck, shoulder, ...arm, armpit, ...side]
-}
+/** From the neck to the hem, without the sleeve. */
+const sideOf = ({ neck, shoulder, armpit, armhole, sleeve, side }: UpperSide): Point[] => [
+  neck,
+  shoulder,
+  ...(sleeve ? [] : armhole),
+  armpit,
+  ...side,
+]
 
 function lowerOutline({ waist, left, right, legs }: LowerGarment): Point[] {
   const inner = legs ? [...legs.rightInner.toReversed(), legs.crotch, ...legs.leftInner] : []

@@ -17,7 +17,7 @@ const LIMITS: readonly Limit[] = [
   [
     'mismatch',
     'most',
-    0.09,
+    0.1,
     "{share} of the product's cloth does not fit the outline read from it.",
   ],
   ['coverage', 'least', 0.65, 'The garment covers {share} of where it belongs.'],
@@ -37,7 +37,7 @@ const LIMITS: readonly Limit[] = [
   ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
   ['confidence', 'least', 0.4, 'The joints are recognised {share} as well as before.'],
-  ['moved', 'most', 0.6, 'A joint seems to have moved by {times} shoulder widths.'],
+  ['moved', 'most', 1.2, 'A joint seems to have moved by {times} shoulder widths.'],
   ['faceChange', 'most', 6, 'The face changed.'],
   ['groundChange', 'most', 2, 'The background changed far from the person.'],
   ['identity', 'least', 0.55, "The garment's colours are {share} those of the product."],
