@@ -470,8 +470,11 @@ describe('readFlat', () => {
   })
 
   it('tells a hooded top whose hood lies flat from a skirt', async () => {
-    const top = '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290'
-    expect((await readFlat(cutOut([top])))?.kind).toBe('top')
+    const tops = [
+      '150 80, 96 80, 88 120, 52 290, 52 310, 84 310, 84 290, 150 290',
+      '150 80, 106 80, 98 92, 80 114, 60 200, 46 290, 48 310, 78 310, 80 292, 84 292, 86 308, 150 308',
+    ]
+    for (const top of tops) expect((await readFlat(cutOut([top])))?.kind).toBe('top')
     const skirt = '150 80, 96 80, 88 120, 52 290, 52 310, 150 310'
     expect((await readFlat(cutOut([skirt])))?.kind).toBe('skirt')
   })

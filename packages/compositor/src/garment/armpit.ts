@@ -112,7 +112,7 @@ const AT_HEM = {
   above: 0.1,
   cuff: 0.08,
   body: 0.45,
-  shoulders: { at: 0.15, width: 0.63 },
+  shoulders: { at: 0.15, width: 0.7 },
   longest: 1.5,
 }
 
