@@ -896,6 +896,15 @@ describe('readFlat', () => {
     })
   })
 
+  it('reads shorts that fill the picture and touch its side', async () => {
+    const shorts = draw(300, 400, (x, y) => {
+      const off = Math.abs(x - 120)
+      const isCloth = y > 90 && y < 320 && off < 80 + (y - 90) * 0.3 && (y < 220 || off > 6)
+      return isCloth ? [40, 60, 120] : GROUND
+    })
+    expect((await readFlat(shorts))?.kind).toBe('trousers')
+  })
+
   it('refuses a top of which one side is lost in the background', async () => {
     const cloth = shirt([40, 60, 120])
     const isLost = (x: number, y: number) => y > 200 && x < 115 + 15 * Math.sin(y / 3)
@@ -1451,7 +1460,7 @@ describe('wornUpperOf', () => {
     )
   })
 
-  it('takes a top and a skirt of the same colours for a dress, also when it has a slit', () => {
+  it('takes a top and a skirt of nearly the same colours for a dress, also when it has a slit', () => {
     const size = { width: 300, height: 400 }
     const off = (i: number) => Math.abs((i % 300) - 150)
     const kindIn = (skirt: Colour, gapFrom = 400) => {
@@ -1462,7 +1471,10 @@ describe('wornUpperOf', () => {
             ? LABEL.top
             : LABEL.bottom,
       )
-      const picture = draw(300, 400, (_, y) => (y < 200 ? [150, 30, 40] : skirt))
+      // Half of the top is in a shade of its own, as cloth that shines.
+      const picture = draw(300, 400, (x, y) =>
+        y > 200 ? skirt : x < 150 ? [150, 30, 40] : [90, 10, 15],
+      )
       return wornShapeOf(picture, { ...size, labels, isWaistGuessed: false }, wearer)?.shape.kind
     }
     expect(kindIn([154, 32, 40])).toBe('dress')
