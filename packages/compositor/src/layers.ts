@@ -3,7 +3,7 @@
 import { stretchesOf } from './assess/stretch.ts'
 import type { Body } from './body.ts'
 import { fitLower } from './fit/lower.ts'
-import { fitUpper } from './fit/upper.ts'
+import { fitUpper, withLongerSleeve } from './fit/upper.ts'
 import {
   straightened,
   torsoChart,
@@ -104,11 +104,12 @@ const ROUND = { radius: 0.16, most: 0.4 }
 const SLEEVE_END = 1.05
 
 async function drapeUpper(
-  garment: UpperGarment,
+  read: UpperGarment,
   body: Body,
   scene: Scene,
   { create, scale, enlarge }: Canvas,
 ): Promise<Layers> {
+  const garment = withLongerSleeve(read)
   const shape = fitUpper(garment, body, scene)
   await pause()
   const sleeved = garment.left.sleeve !== null || garment.right.sleeve !== null

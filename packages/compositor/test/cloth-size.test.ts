@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { lengthOn, widthAt } from '../src/fit/cloth-size.ts'
 import { fitLower, waistOf } from '../src/fit/lower.ts'
-import type { LowerGarment } from '../src/garment.ts'
+import { withLongerSleeve } from '../src/fit/upper.ts'
+import type { LowerGarment, UpperGarment, UpperSide } from '../src/garment.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
 
@@ -85,6 +86,47 @@ describe('fitLower', () => {
   it('leaves no slit of two soft edges where wide legs meet, and the whole of legs that are apart', () => {
     expect(leftOut(60)).toBeGreaterThan(1)
     expect(leftOut(12)).toBe(0)
+  })
+})
+
+describe('withLongerSleeve', () => {
+  const at = { x: 0, y: 0 }
+  /** The lengths of both sleeves, read from such ones. */
+  const sleeves = (lengths: readonly [number, number], isWorn = true) => {
+    const side = (length: number): UpperSide => {
+      const edge = [at, { x: 0, y: length }]
+      return {
+        neck: at,
+        shoulder: at,
+        armpit: at,
+        side: [],
+        armhole: [],
+        sleeve: { outer: edge, inner: edge },
+      }
+    }
+    const garment: UpperGarment = {
+      kind: 'top',
+      picture: { width: 1, height: 1, data: new Uint8ClampedArray(4) },
+      shoulders: 'sleeves',
+      neckline: [],
+      hem: [],
+      left: side(lengths[0]),
+      right: side(lengths[1]),
+      wearer: isWorn ? { shoulderY: 0, torso: 100 } : null,
+    }
+    const { left, right } = withLongerSleeve(garment)
+    return [left, right].map(({ sleeve }) => sleeve!.outer[1]!.y)
+  }
+
+  it('lays the longer sleeve of a wearer on both arms where a bent arm shortens the other one', () => {
+    expect(sleeves([60, 100])).toEqual([100, 100])
+    expect(sleeves([100, 60])).toEqual([100, 100])
+  })
+
+  it('leaves those that are alike, those of which one was not read, and those without a wearer', () => {
+    expect(sleeves([90, 100])).toEqual([90, 100])
+    expect(sleeves([30, 100])).toEqual([30, 100])
+    expect(sleeves([60, 100], false)).toEqual([60, 100])
   })
 })
 

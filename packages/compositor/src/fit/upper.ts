@@ -5,7 +5,7 @@ import type { UpperGarment, UpperSide } from '../garment.ts'
 import { isSeen } from '../limb.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import type { Scene } from '../scene.ts'
-import { distance, middle } from '../lines.ts'
+import { distance, lengthOf, middle } from '../lines.ts'
 import { smoothLine } from '../smoothing.ts'
 import { EASE, hemOf, lengthOn, widthAt } from './cloth-size.ts'
 import { fitSleeve, reachOf } from './sleeve.ts'
@@ -69,6 +69,20 @@ interface Measures {
   hem: number
   /** Pixels of the parsed photo for one pixel of the product photo. */
   scale: number
+}
+
+/** The length of the shorter sleeve in that of the longer one where an arm shortens it, which is bent or before the body. */
+const BENT = { least: 0.5, most: 0.8 }
+
+/** The garment with the longer sleeve on both arms, where the arm of the person who wears it shortens the other one. */
+export function withLongerSleeve(garment: UpperGarment): UpperGarment {
+  const { left, right, wearer } = garment
+  if (!wearer || !left.sleeve || !right.sleeve) return garment
+  const times = lengthOf(left.sleeve.outer) / lengthOf(right.sleeve.outer)
+  const share = Math.min(times, 1 / times)
+  if (share < BENT.least || share > BENT.most) return garment
+  const { sleeve } = times < 1 ? right : left
+  return { ...garment, left: { ...left, sleeve }, right: { ...right, sleeve } }
 }
 
 /** Places a top or a dress. */
