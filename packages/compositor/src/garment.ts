@@ -38,8 +38,14 @@ export interface UpperGarment extends Cloth {
   right: UpperSide
   /** The lower edge from left to right. */
   hem: Point[]
-  /** The height of the shoulders and the length of the torso of the person who wears it in the picture. */
-  wearer: { shoulderY: number; torso: number } | null
+  /** The person who wears it in the picture. */
+  wearer: {
+    /** The height of the shoulders, and the length of the torso. */
+    shoulderY: number
+    torso: number
+    /** Whether trousers or a skirt follow below the hem, as where a shirt is tucked in, and no bare skin. */
+    meetsBottom: boolean
+  } | null
 }
 
 export interface LowerGarment extends Cloth {

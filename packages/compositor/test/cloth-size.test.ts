@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { lengthOn, widthAt } from '../src/fit/cloth-size.ts'
 import { fitLower, waistOf } from '../src/fit/lower.ts'
-import { withLongerSleeve } from '../src/fit/upper.ts'
+import { fitUpper, withLongerSleeve } from '../src/fit/upper.ts'
 import type { LowerGarment, UpperGarment, UpperSide } from '../src/garment.ts'
 import { createPlane } from '../src/plane.ts'
 import { poseAt } from './pose.ts'
@@ -89,6 +89,45 @@ describe('fitLower', () => {
   })
 })
 
+describe('fitUpper', () => {
+  /** A vest that ends in the middle of the body of the person who wears it in its picture. */
+  const vest = (meetsBottom: boolean): UpperGarment => {
+    const side = (sign: -1 | 1): UpperSide => {
+      const at = (x: number, y: number) => ({ x: 100 + sign * x, y })
+      const armhole = [at(50, 0), at(46, 40)]
+      return {
+        neck: at(25, -5),
+        shoulder: armhole[0]!,
+        armpit: armhole[1]!,
+        side: [armhole[1]!, at(46, 60)],
+        armhole,
+        sleeve: null,
+      }
+    }
+    return {
+      kind: 'top',
+      picture: { width: 200, height: 300, data: new Uint8ClampedArray(240_000) },
+      shoulders: 'none',
+      neckline: [],
+      hem: [],
+      left: side(-1),
+      right: side(1),
+      wearer: { shoulderY: 0, torso: 100, meetsBottom },
+    }
+  }
+  /** Where it ends on a person, in lengths of the torso. */
+  const hemOf = (meetsBottom: boolean) => {
+    const person = body()
+    const { left } = fitUpper(vest(meetsBottom), person, { hemY: NaN, waistY: NaN })
+    return person.frame.toFrame(left.side.at(-1)!).y / person.torso
+  }
+
+  it('leaves no skin above the trousers where none is seen in the product photo', () => {
+    expect(hemOf(true)).toBeGreaterThan(0.8)
+    expect(hemOf(false)).toBeCloseTo(0.6, 1)
+  })
+})
+
 describe('withLongerSleeve', () => {
   const at = { x: 0, y: 0 }
   /** The lengths of both sleeves, read from such ones. */
@@ -112,7 +151,7 @@ describe('withLongerSleeve', () => {
       hem: [],
       left: side(lengths[0]),
       right: side(lengths[1]),
-      wearer: isWorn ? { shoulderY: 0, torso: 100 } : null,
+      wearer: isWorn ? { shoulderY: 0, torso: 100, meetsBottom: false } : null,
     }
     const { left, right } = withLongerSleeve(garment)
     return [left, right].map(({ sleeve }) => sleeve!.outer[1]!.y)
@@ -123,9 +162,10 @@ describe('withLongerSleeve', () => {
     expect(sleeves([100, 60])).toEqual([100, 100])
   })
 
-  it('leaves those that are alike, those of which one was not read, and those without a wearer', () => {
+  it('leaves those that are alike or short, those of which one was not read, and those without a wearer', () => {
     expect(sleeves([90, 100])).toEqual([90, 100])
     expect(sleeves([30, 100])).toEqual([30, 100])
+    expect(sleeves([30, 50])).toEqual([30, 50])
     expect(sleeves([60, 100], false)).toEqual([60, 100])
   })
 })

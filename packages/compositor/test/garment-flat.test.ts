@@ -1378,6 +1378,20 @@ describe('wornUpperOf', () => {
     expect(heightOf(400)).toBe(200)
   })
 
+  it.each([
+    ['trousers', LABEL.bottom, true],
+    ['bare skin', LABEL.skin, false],
+  ])('knows whether %s follow below the hem', (_, label, meetsBottom) => {
+    const { width, height, data } = shirtWith(-1, 1)
+    const labels = data.map((value, i) => {
+      if (value === 1) return LABEL.top
+      return i > 270 * width && Math.abs((i % width) - 150) < 45 ? label : LABEL.ground
+    })
+    const parsing = { width, height, labels, isWaistGuessed: false }
+    const shape = wornShapeOf(pictureOf(data), parsing, wearer)?.shape
+    expect(shape).toMatchObject({ kind: 'top', wearer: { meetsBottom } })
+  })
+
   it.each<[string, number, number, number]>([
     ['a hand before the front', LABEL.skin, 130, 210],
     ['hair on the shoulder', LABEL.hair, 118, 96],

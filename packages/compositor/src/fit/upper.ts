@@ -8,6 +8,7 @@ import type { Scene } from '../scene.ts'
 import { distance, lengthOf, middle } from '../lines.ts'
 import { smoothLine } from '../smoothing.ts'
 import { EASE, hemOf, lengthOn, widthAt } from './cloth-size.ts'
+import { waistOf } from './lower.ts'
 import { fitSleeve, reachOf } from './sleeve.ts'
 
 const SIDE_POINTS = 24
@@ -38,6 +39,8 @@ const ARMPIT = { least: 0.26, most: 0.62, mostOfStraps: 0.44 }
 /** A worn top that ends so near to the end of its picture, as a share of it, ends lower: at least here, in torsos. */
 const CUT_OFF = 0.02
 const USUAL_HEM = 1.02
+/** One that meets trousers or a skirt in its picture ends so far below their waist at least, in torsos: no skin is between. */
+const BELOW_WAIST = 0.04
 /** The least length of the side below the armpit. */
 const LEAST_SIDE = 0.1
 /** Where a sleeve is set in, in distances of the shoulder's end from the middle; it hides this share of the side. */
@@ -71,17 +74,22 @@ interface Measures {
   scale: number
 }
 
-/** The length of the shorter sleeve in that of the longer one where an arm shortens it, which is bent or before the body. */
-const BENT = { least: 0.5, most: 0.8 }
+/**
+ * Sleeves of which an arm that is bent or before the body shortens one: the least length of the longer one, in torsos, and
+ * that of the other one in its.
+ */
+const BENT = { long: 0.7, least: 0.5, most: 0.8 }
 
 /** The garment with the longer sleeve on both arms, where the arm of the person who wears it shortens the other one. */
 export function withLongerSleeve(garment: UpperGarment): UpperGarment {
   const { left, right, wearer } = garment
   if (!wearer || !left.sleeve || !right.sleeve) return garment
-  const times = lengthOf(left.sleeve.outer) / lengthOf(right.sleeve.outer)
-  const share = Math.min(times, 1 / times)
-  if (share < BENT.least || share > BENT.most) return garment
-  const { sleeve } = times < 1 ? right : left
+  const [one, other] = [lengthOf(left.sleeve.outer), lengthOf(right.sleeve.outer)]
+  const longer = Math.max(one, other)
+  const share = Math.min(one, other) / longer
+  const isBent = longer > BENT.long * wearer.torso && share > BENT.least && share < BENT.most
+  if (!isBent) return garment
+  const { sleeve } = one < other ? right : left
   return { ...garment, left: { ...left, sleeve }, right: { ...right, sleeve } }
 }
 
@@ -156,9 +164,11 @@ function archOf(body: Body, { neck, shoulder }: UpperSide, sign: -1 | 1): Point 
 function hemHeight({ garment, body, hem, scale }: Measures, scene: Scene): number {
   const { left, right, shoulders, wearer, picture } = garment
   if (wearer) {
-    const seen = (hem - wearer.shoulderY) / wearer.torso
+    const seen = ((hem - wearer.shoulderY) / wearer.torso) * body.torso
     const isCutOff = hem > (1 - CUT_OFF) * picture.height
-    return hemOf(Math.max(seen, isCutOff ? USUAL_HEM : 0) * body.torso, garment, body, scene)
+    const usual = isCutOff ? USUAL_HEM * body.torso : 0
+    const waist = wearer.meetsBottom ? waistOf(body, scene) + BELOW_WAIST * body.torso : 0
+    return hemOf(Math.max(seen, usual, waist), garment, body, scene)
   }
   const length = hem - (left.neck.y + right.neck.y) / 2
   const { size } = body

@@ -45,7 +45,7 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
     left,
     right,
     hem: lowerEdge(mask, corner(left), corner(right), hemY),
-    wearer: { shoulderY: centre.y, torso },
+    wearer: { shoulderY: centre.y, torso, meetsBottom: false },
   }
 }
 

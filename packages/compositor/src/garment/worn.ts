@@ -49,6 +49,10 @@ const LEAST_LEG = 0.5
  */
 const SKIRT = { part: 0.5, alike: 0.4, slit: 0.25 }
 
+/** Where it is looked for what follows below a hem, in pixels, and the least share of trousers or a skirt there. */
+const BELOW = { from: 1, to: 7 }
+const LEAST_BOTTOM = 0.35
+
 interface Worn {
   /** The cloth, with what hides it. */
   mask: Mask
@@ -87,11 +91,28 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
     )
   }
   const hidden = union(hair, hands)
+  const { hem } = shape
+  const meetsBottom = bottomBelow(parsing, wearer, hem[hem.length >> 1]!.y) > LEAST_BOTTOM
   return {
     mask: whole,
-    shape: wornUpperOf(whole, wearer) ?? shape,
+    shape: {
+      ...(wornUpperOf(whole, wearer) ?? shape),
+      wearer: { shoulderY: wearer.centre.y, torso: wearer.torso, meetsBottom },
+    },
     hidden: area(hidden) > 0 ? hidden : null,
   }
+}
+
+/** The share of trousers or a skirt close below the middle of a hem. */
+function bottomBelow({ width, height, labels }: ParsedClothes, wearer: Wearer, hemY: number) {
+  const below = maskWhere({ width, height }, (i) => {
+    const [x, y] = [i % width, Math.floor(i / width)]
+    const isMiddle = Math.abs(x - wearer.centre.x) < wearer.half / 2
+    return isMiddle && y > hemY + BELOW.from && y < hemY + BELOW.to
+  })
+  const all = area(below)
+  const bottom = maskWhere(below, (i) => below.data[i] === 1 && labels[i] === LABEL.bottom)
+  return all > 0 ? area(bottom) / all : 0
 }
 
 const union = (one: Mask, other: Mask): Mask =>
