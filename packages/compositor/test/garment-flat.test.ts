@@ -1558,6 +1558,11 @@ describe('clothes on a person who is seen from the hips down', () => {
     expect(worn?.mask.data.indexOf(1)).toBe(60 * size.width + 80)
     expect(Math.floor(worn!.mask.data.lastIndexOf(1) / size.width)).toBe(299)
     expect(shapeOnLegs(parsingFrom(110), pose)).toBeNull()
+    const inSocks = parsingFrom(60)
+    inSocks.labels = inSocks.labels.map((label, i) =>
+      label === LABEL.skin && i > 360 * size.width ? LABEL.bottom : label,
+    )
+    expect(shapeOnLegs(inSocks, pose)?.mask).toEqual(worn!.mask)
     const alone = parsingFrom(60)
     alone.labels = alone.labels.map((label, i) =>
       i < 60 * size.width ? LABEL.ground : label === LABEL.bottom ? LABEL.top : label,

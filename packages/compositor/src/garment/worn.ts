@@ -194,7 +194,11 @@ function withoutSlivers(mask: Mask): Mask {
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 
-function wornLowerOf(mask: Mask): Worn | null {
+/** Smaller pieces, as a share of the largest one, are no legs of trousers, but socks in their colour, or hands. */
+const LEAST_PIECE_OF_LEGS = 0.2
+
+function wornLowerOf(cloth: Mask): Worn | null {
+  const mask = keepLarge(cloth, LEAST_PIECE_OF_LEGS)
   const rows = bodyRowsOf(mask)
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
   if (!rows || outline.length < 24) return null
