@@ -2,7 +2,7 @@
 // the person, so that two charts define a warp.
 import type { Sleeve, UpperSide } from './garment.ts'
 import { between, directionOf, distance, pointBeside } from './lines.ts'
-import { clamp, type Point } from './raster.ts'
+import { clamp, lerp, type Point } from './raster.ts'
 
 export type Chart = (across: number, along: number) => Point
 
@@ -72,8 +72,8 @@ export function tubeChart({ outer, inner }: Sleeve): Chart {
   return (across, along) => between(pointOn(outer, along), pointOn(inner, along), across)
 }
 
-/** The rows whose middles are measured. */
-const ROWS = 24
+/** The rows whose middles are measured: enough for the bumps of a side. */
+const ROWS = 96
 
 /**
  * The chart with the middles of its rows, from 0 to `end`, on a parabola through the first and the last: what is
@@ -84,13 +84,12 @@ export function straightened(chart: Chart, end: number): Chart {
   const length = Math.max(1, distance(top, hem))
   const down = directionOf(top, hem)
   const aside = { x: -down.y, y: down.x }
-  const middleAt = (along: number) => {
-    const point = chart(0.5, along)
+  const rows = Array.from({ length: ROWS + 1 }, (_, row) => {
+    const point = chart(0.5, (end * row) / ROWS)
     const [x, y] = [point.x - top.x, point.y - top.y]
     const share = (x * down.x + y * down.y) / length
     return { off: x * aside.x + y * aside.y, height: 4 * share * (1 - share) }
-  }
-  const rows = Array.from({ length: ROWS }, (_, row) => middleAt((end * (row + 0.5)) / ROWS))
+  })
   const sum = (of: (row: (typeof rows)[number]) => number) =>
     rows.reduce((all, row) => all + of(row), 0)
   const bow =
@@ -99,10 +98,13 @@ export function straightened(chart: Chart, end: number): Chart {
       1e-6,
       sum(({ height }) => height ** 2),
     )
+  const shifts = rows.map(({ off, height }) => bow * height - off)
   return (across, along) => {
     const point = chart(across, along)
     if (along <= 0 || along >= end || across <= 0 || across >= 1) return point
-    const { off, height } = middleAt(along)
-    return pointBeside(point, aside, 4 * across * (1 - across) * (bow * height - off))
+    const at = (along / end) * ROWS
+    const row = Math.floor(at)
+    const shift = lerp(shifts[row]!, shifts[row + 1]!, at - row)
+    return pointBeside(point, aside, 4 * across * (1 - across) * shift)
   }
 }
