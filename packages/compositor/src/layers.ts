@@ -11,7 +11,13 @@ import {
   type Chart,
   type UpperShape,
 } from './garment-chart.ts'
-import { isUpper, type Garment, type LowerGarment, type UpperGarment } from './garment.ts'
+import {
+  isUpper,
+  type Garment,
+  type LowerGarment,
+  type Sleeve,
+  type UpperGarment,
+} from './garment.ts'
 import { pause } from './pause.ts'
 import { distance } from './lines.ts'
 import { lerp, type Point, type Raster, type Size } from './raster.ts'
@@ -81,11 +87,10 @@ async function drapeLower(
   { create, enlarge }: Canvas,
 ): Promise<Layers> {
   const map = create()
+  const chartOf = (tube: Sleeve) =>
+    garment.legs ? tubeChart(tube) : straightened(tubeChart(tube), 1)
   for (const { from, to } of fitLower(garment, body, scene)) {
-    const [source, target] = [from, to].map((tube) =>
-      garment.legs ? tubeChart(tube) : straightened(tubeChart(tube), 1),
-    ) as [Chart, Chart]
-    layPatch(map, source, enlarge(target), {
+    layPatch(map, chartOf(from), enlarge(chartOf(to)), {
       ...LEG,
       across: garment.legs ? LEG_ACROSS : SKIRT_ACROSS,
     })

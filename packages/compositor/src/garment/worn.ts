@@ -6,7 +6,7 @@ import { likeness, paletteOf } from '../assess/colours.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { middle } from '../lines.ts'
 import type { Pose } from '../perception.ts'
-import { lerp, type Raster } from '../raster.ts'
+import { lerp, pixelsWhere, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { hairBefore, handsBefore } from './before-cloth.ts'
 import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
@@ -104,15 +104,12 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
 }
 
 /** The share of trousers or a skirt close below the middle of a hem. */
-function bottomBelow({ width, height, labels }: ParsedClothes, wearer: Wearer, hemY: number) {
-  const below = maskWhere({ width, height }, (i) => {
+function bottomBelow({ width, labels }: ParsedClothes, { centre, half }: Wearer, hemY: number) {
+  const below = pixelsWhere(labels.length, (i) => {
     const [x, y] = [i % width, Math.floor(i / width)]
-    const isMiddle = Math.abs(x - wearer.centre.x) < wearer.half / 2
-    return isMiddle && y > hemY + BELOW.from && y < hemY + BELOW.to
+    return Math.abs(x - centre.x) < half / 2 && y > hemY + BELOW.from && y < hemY + BELOW.to
   })
-  const all = area(below)
-  const bottom = maskWhere(below, (i) => below.data[i] === 1 && labels[i] === LABEL.bottom)
-  return all > 0 ? area(bottom) / all : 0
+  return below.filter((i) => labels[i] === LABEL.bottom).length / Math.max(1, below.length)
 }
 
 const union = (one: Mask, other: Mask): Mask =>
