@@ -90,14 +90,12 @@ export function straightened(chart: Chart, end: number): Chart {
     const share = (x * down.x + y * down.y) / length
     return { off: x * aside.x + y * aside.y, height: 4 * share * (1 - share) }
   })
-  const sum = (of: (row: (typeof rows)[number]) => number) =>
-    rows.reduce((all, row) => all + of(row), 0)
-  const bow =
-    sum(({ off, height }) => off * height) /
-    Math.max(
-      1e-6,
-      sum(({ height }) => height ** 2),
-    )
+  let [products, squares] = [0, 0]
+  for (const { off, height } of rows) {
+    products += off * height
+    squares += height ** 2
+  }
+  const bow = products / Math.max(1e-6, squares)
   const shifts = rows.map(({ off, height }) => bow * height - off)
   return (across, along) => {
     const point = chart(across, along)

@@ -13,6 +13,12 @@ export interface Sleeve {
   inner: Point[]
 }
 
+/** The polygon around a sleeve. */
+export const sleeveOutline = ({ outer, inner }: Sleeve): Point[] => [
+  ...outer,
+  ...inner.toReversed(),
+]
+
 /** One side, from the neck to the hem. */
 export interface UpperSide {
   /** Where the neckline ends at the top: the shoulder's inner end, or the top of a strap. */

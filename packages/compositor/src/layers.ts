@@ -50,7 +50,7 @@ export async function drape(
     enlarge: (chart) => (across, along) => scaledBy(scale, chart(across, along)),
   }
   return isUpper(garment)
-    ? drapeUpper(garment, body, scene, canvas)
+    ? drapeUpper(withLongerSleeve(garment), body, scene, canvas)
     : drapeLower(garment, body, scene, canvas)
 }
 
@@ -109,12 +109,11 @@ const ROUND = { radius: 0.16, most: 0.4 }
 const SLEEVE_END = 1.05
 
 async function drapeUpper(
-  read: UpperGarment,
+  garment: UpperGarment,
   body: Body,
   scene: Scene,
   { create, scale, enlarge }: Canvas,
 ): Promise<Layers> {
-  const garment = withLongerSleeve(read)
   const shape = fitUpper(garment, body, scene)
   await pause()
   const sleeved = garment.left.sleeve !== null || garment.right.sleeve !== null

@@ -1,5 +1,5 @@
 // Whether a garment's landmarks describe its cloth.
-import { isUpper, type Garment, type LowerGarment } from '../garment.ts'
+import { isUpper, sleeveOutline, type Garment, type LowerGarment } from '../garment.ts'
 import type { UpperGarment, UpperSide } from '../garment.ts'
 import type { Point } from '../raster.ts'
 
@@ -38,9 +38,7 @@ export function mismatch(garment: Garment): number {
 
 /** The body and the sleeves, which may lie over it. */
 function upperParts({ neckline, left, right, hem }: UpperGarment): Point[][] {
-  const sleeves = [left, right].flatMap(({ sleeve }) =>
-    sleeve ? [[...sleeve.outer, ...sleeve.inner.toReversed()]] : [],
-  )
+  const sleeves = [left, right].flatMap(({ sleeve }) => (sleeve ? [sleeveOutline(sleeve)] : []))
   const body = [...neckline, ...sideOf(right), ...hem.toReversed(), ...sideOf(left).reverse()]
   return [body, ...sleeves]
 }

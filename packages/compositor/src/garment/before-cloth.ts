@@ -79,7 +79,10 @@ function sideAt({ side }: UpperSide, y: number): number | null {
   return lerp(from.x, to.x, (y - from.y) / (to.y - from.y))
 }
 
-/** Paints the colours of the cloth around over what hides it, in both sizes of the picture, in place. */
+/**
+ * Paints the colours of the cloth around over what hides it, in both sizes of the picture, in place.
+ * @param cloth with what hides it
+ */
 export async function paintCloth(
   picture: Raster,
   small: Raster,
@@ -98,7 +101,7 @@ export async function paintCloth(
     height,
     planes: planes.map(({ data }) => data),
     known: markWhere(depth.length, (i) => cloth.data[i] === 1 && depth[i]! > CLEAN),
-    domain: markWhere(depth.length, (i) => cloth.data[i] === 1 || hidden.data[i] === 1),
+    domain: cloth.data,
   })
   for (const raster of new Set([picture, small])) {
     const scale = width / raster.width

@@ -5,6 +5,7 @@ import { keepLarge } from './regions.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, type LowerShape } from './lower.ts'
 import { upperShapeOf, type UpperShape } from './upper.ts'
+import { sleeveOutline } from '../garment.ts'
 import { areaWithin } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { smoothClosed } from '../smoothing.ts'
@@ -61,7 +62,7 @@ const UNLIKE = 3
 export function hasOneSleeve(shape: Shape): boolean {
   if (!('neckline' in shape)) return false
   const areas = [shape.left, shape.right].map(({ sleeve }) =>
-    sleeve ? areaWithin([...sleeve.outer, ...sleeve.inner.toReversed()]) : 0,
+    sleeve ? areaWithin(sleeveOutline(sleeve)) : 0,
   )
   return Math.max(...areas) > UNLIKE * Math.min(...areas)
 }

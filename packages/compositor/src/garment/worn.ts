@@ -42,6 +42,8 @@ const FRONT = { from: 0.12, to: 0.8, side: 0.1, step: 0.02, least: 0.93 }
  * them.
  */
 const LEAST_LEG = 0.5
+/** Smaller pieces, as a share of the largest one, are no legs of trousers, but socks in their colour, or hands. */
+const LEAST_PIECE_OF_LEGS = 0.2
 
 /**
  * The part of a skirt below its waist that is compared with the top, in lengths of the torso, and what their palettes have
@@ -80,25 +82,23 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
   if (lower) return wornLowerOf(mask)
   const hair = hairBefore(parsing, wearer, mask)
   const besideHands = union(mask, hair)
-  const shape = wornUpperOf(besideHands, wearer)
-  if (!shape) return null
-  const hands = handsBefore(parsing, wearer, shape, besideHands)
+  const first = wornUpperOf(besideHands, wearer)
+  if (!first) return null
+  const hands = handsBefore(parsing, wearer, first, besideHands)
   const whole = union(besideHands, hands)
-  if (shape.shoulders === 'sleeves' && frontOf(whole, wearer) < FRONT.least) {
+  if (first.shoulders === 'sleeves' && frontOf(whole, wearer) < FRONT.least) {
     throw new CompositionError(
       'garment_not_found',
       'The front of the garment is covered, or cannot be told from what is beside it.',
     )
   }
   const hidden = union(hair, hands)
-  const { hem } = shape
-  const meetsBottom = bottomBelow(parsing, wearer, hem[hem.length >> 1]!.y) > LEAST_BOTTOM
+  const shape = (area(hands) > 0 && wornUpperOf(whole, wearer)) || first
+  const hemY = first.hem[first.hem.length >> 1]!.y
+  const meetsBottom = bottomBelow(parsing, wearer, hemY) > LEAST_BOTTOM
   return {
     mask: whole,
-    shape: {
-      ...(wornUpperOf(whole, wearer) ?? shape),
-      wearer: { shoulderY: wearer.centre.y, torso: wearer.torso, meetsBottom },
-    },
+    shape: { ...shape, wearer: shape.wearer && { ...shape.wearer, meetsBottom } },
     hidden: area(hidden) > 0 ? hidden : null,
   }
 }
@@ -190,9 +190,6 @@ function withoutSlivers(mask: Mask): Mask {
   const near = distanceToSet(mask, (i) => depth[i]! > SLIVER)
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
-
-/** Smaller pieces, as a share of the largest one, are no legs of trousers, but socks in their colour, or hands. */
-const LEAST_PIECE_OF_LEGS = 0.2
 
 function wornLowerOf(cloth: Mask): Worn | null {
   const mask = keepLarge(cloth, LEAST_PIECE_OF_LEGS)
