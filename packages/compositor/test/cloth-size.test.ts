@@ -89,36 +89,40 @@ describe('fitLower', () => {
   })
 })
 
+/** A top with these sides, photographed alone or on a person. */
+function top(sideOf: (sign: -1 | 1) => UpperSide, wearer: UpperGarment['wearer']): UpperGarment {
+  const [left, right] = [sideOf(-1), sideOf(1)]
+  return {
+    kind: 'top',
+    picture: { width: 200, height: 300, data: new Uint8ClampedArray(240_000) },
+    shoulders: left.sleeve ? 'sleeves' : 'none',
+    neckline: [],
+    hem: [],
+    left,
+    right,
+    wearer,
+  }
+}
+
 describe('fitUpper', () => {
-  /** A vest that ends in the middle of the body of the person who wears it in its picture. */
-  const vest = (meetsBottom: boolean): UpperGarment => {
-    const side = (sign: -1 | 1): UpperSide => {
-      const at = (x: number, y: number) => ({ x: 100 + sign * x, y })
-      const armhole = [at(50, 0), at(46, 40)]
-      return {
-        neck: at(25, -5),
-        shoulder: armhole[0]!,
-        armpit: armhole[1]!,
-        side: [armhole[1]!, at(46, 60)],
-        armhole,
-        sleeve: null,
-      }
-    }
+  /** A side of a vest that ends in the middle of the body of the person who wears it in its picture. */
+  const side = (sign: -1 | 1): UpperSide => {
+    const at = (x: number, y: number) => ({ x: 100 + sign * x, y })
+    const armhole = [at(50, 0), at(46, 40)]
     return {
-      kind: 'top',
-      picture: { width: 200, height: 300, data: new Uint8ClampedArray(240_000) },
-      shoulders: 'none',
-      neckline: [],
-      hem: [],
-      left: side(-1),
-      right: side(1),
-      wearer: { shoulderY: 0, torso: 100, meetsBottom },
+      neck: at(25, -5),
+      shoulder: armhole[0]!,
+      armpit: armhole[1]!,
+      side: [armhole[1]!, at(46, 60)],
+      armhole,
+      sleeve: null,
     }
   }
   /** Where it ends on a person, in lengths of the torso. */
   const hemOf = (meetsBottom: boolean) => {
     const person = body()
-    const { left } = fitUpper(vest(meetsBottom), person, { hemY: NaN, waistY: NaN })
+    const vest = top(side, { shoulderY: 0, torso: 100, meetsBottom })
+    const { left } = fitUpper(vest, person, { hemY: NaN, waistY: NaN })
     return person.frame.toFrame(left.side.at(-1)!).y / person.torso
   }
 
@@ -132,27 +136,12 @@ describe('withLongerSleeve', () => {
   const at = { x: 0, y: 0 }
   /** The lengths of both sleeves, read from such ones. */
   const sleeves = (lengths: readonly [number, number], isWorn = true) => {
-    const side = (length: number): UpperSide => {
-      const edge = [at, { x: 0, y: length }]
-      return {
-        neck: at,
-        shoulder: at,
-        armpit: at,
-        side: [],
-        armhole: [],
-        sleeve: { outer: edge, inner: edge },
-      }
+    const side = (sign: -1 | 1): UpperSide => {
+      const edge = [at, { x: 0, y: lengths[sign < 0 ? 0 : 1] }]
+      const sleeve = { outer: edge, inner: edge }
+      return { neck: at, shoulder: at, armpit: at, side: [], armhole: [], sleeve }
     }
-    const garment: UpperGarment = {
-      kind: 'top',
-      picture: { width: 1, height: 1, data: new Uint8ClampedArray(4) },
-      shoulders: 'sleeves',
-      neckline: [],
-      hem: [],
-      left: side(lengths[0]),
-      right: side(lengths[1]),
-      wearer: isWorn ? { shoulderY: 0, torso: 100, meetsBottom: false } : null,
-    }
+    const garment = top(side, isWorn ? { shoulderY: 0, torso: 100, meetsBottom: false } : null)
     const { left, right } = withLongerSleeve(garment)
     return [left, right].map(({ sleeve }) => sleeve!.outer[1]!.y)
   }
