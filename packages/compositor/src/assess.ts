@@ -14,12 +14,11 @@ import { gaps, newShreds, scattered, spill } from './assess/drawing.ts'
 import { doubtOf } from './assess/kind.ts'
 import { mismatch } from './assess/outline.ts'
 import { expectedArea, placesIn, replacedArea, type Places } from './assess/places.ts'
-import { poseChange } from './assess/pose.ts'
 import type { Body } from './body.ts'
 import { distanceTo } from './distance.ts'
 import { isUpper, type Garment } from './garment.ts'
 import { LABEL, type Parsing } from './parsing.ts'
-import type { Perceiver, Perception } from './perception.ts'
+import type { Perception } from './perception.ts'
 import { pause } from './pause.ts'
 import { percentile, type Plane } from './plane.ts'
 import { pixelsWhere, shrink, type Raster } from './raster.ts'
@@ -38,7 +37,6 @@ export interface Facts {
   reach: readonly [number, number]
   /** From `stretchesOf`; empty when not known. */
   stretches: readonly number[]
-  perceiver: Perceiver
 }
 
 /** Measures from 0 to 1 are shares unless they say otherwise. */
@@ -51,8 +49,6 @@ export interface Assessment {
   oldLeft: number
   /** The 95th percentile of the stretches; 1 when they are not known. */
   stretch: number
-  moved: number
-  confidence: number
   /** Mean differences from 0 to 255: of the face, and of the ground far from the person. */
   faceChange: number
   groundChange: number
@@ -123,7 +119,7 @@ interface View extends Facts {
  */
 export async function assess(before: Raster, after: Raster, facts: Facts): Promise<Assessment> {
   await pause()
-  const { garment, parsing, perception, body, covered, stretches } = facts
+  const { garment, parsing, body, covered, stretches } = facts
   const side = Math.max(parsing.width, parsing.height)
   const result = shrink(after, side)
   const change = changes(shrink(before, side), result, parsing.labels.length)
@@ -153,13 +149,11 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   const cloth = await clothOf(view)
   await pause()
   const people = peopleOf(view)
-  const seen = await facts.perceiver.perceive(result, { box: perception.box })
   return {
     ...coverage,
     ...cloth,
     ...people,
     stretch: stretches.length > 0 ? percentile(stretches, 0.95) : 1,
-    ...poseChange(perception, seen, view.size),
     doubt: doubtOf(garment),
     mismatch: mismatch(garment),
     identity: likeness(

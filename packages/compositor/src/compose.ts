@@ -96,7 +96,7 @@ export async function compose(
   const { reach, stretches } = layers
   const seenIn = { before, perception, parsing, body, garment }
   const steps = { ...seenIn, covered, showsGround, reach, stretches }
-  const assessment = await assess(before, photo, { ...steps, perceiver })
+  const assessment = await assess(before, photo, steps)
   const picture = { ...model, data: photo.data.subarray(0, model.data.length) }
   return { picture, assessment, steps }
 }

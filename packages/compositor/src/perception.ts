@@ -24,14 +24,10 @@ export interface Perception {
    * the picture. Null when the face is not visible.
    */
   face: Box | null
-  /** Where the person was looked at closely; null when nothing like a person was seen. */
-  box: Box | null
 }
 
 /** What shortens a look. */
 export interface Look {
-  /** Where the person is, from an earlier look at the same scene. Only the pose is wanted then: the mask is empty. */
-  box?: Box | null
   /** Whether there may be a person, from the roughest look; without one the mask is empty. */
   isPossible?: (pose: Pose) => boolean
   /** Whether a close look at the mask is worthwhile; without one it stays rough. */
@@ -96,15 +92,14 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
 async function perceive(
   models: PersonModels,
   picture: Raster,
-  { box: known, isPossible, isWorthwhile }: Look,
+  { isPossible, isWorthwhile }: Look,
 ): Promise<Perception> {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
   await pause()
-  let pose = await models.pose(picture, known ?? whole)
+  let pose = await models.pose(picture, whole)
   await pause()
   let person = createPlane(picture.width, picture.height)
-  if (isPossible?.(pose) === false) return { pose, person, face: null, box: null }
-  if (known) return { pose, person, face: faceOf(pose), box: known }
+  if (isPossible?.(pose) === false) return { pose, person, face: null }
   person = await models.mask(picture, whole)
   await pause()
   const box = boxAround(person, pose)
@@ -119,7 +114,7 @@ async function perceive(
       if (upper) fadeInto(person, await models.mask(picture, upper), upper)
     }
   }
-  return { pose, person, face: faceOf(pose), box }
+  return { pose, person, face: faceOf(pose) }
 }
 
 /** Below this score a joint is mostly a guess: hidden, outside the picture, or there is no person. */

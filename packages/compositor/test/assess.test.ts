@@ -30,7 +30,7 @@ beforeAll(async () => {
   const perceiver = await createPerceiver(() => Promise.resolve(perceptionModules))
   const cloth = garment({ width: 420, height: 470, kind: 'tshirt', backdrop: '#e4e8ea' })
   composition = await compose(copyOf(photo), cloth, perceiver)
-  facts = { ...composition.steps, perceiver }
+  facts = composition.steps
   sound = composition.assessment
 }, 60_000)
 

@@ -25,7 +25,7 @@ function bodyOf(half: number, flare = 0) {
     person.data.fill(1, y * WIDTH + 100 - reach, y * WIDTH + 100 + reach)
   }
   const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
-  return readBody({ pose, person, face: null, box: null }, parsing)
+  return readBody({ pose, person, face: null }, parsing)
 }
 
 /** One whose arms reach so far outwards from their axes. */

@@ -26,7 +26,7 @@ function body(legs?: number) {
   const person = createPlane(WIDTH, HEIGHT)
   for (let y = 70; y < HEIGHT; y++) person.data.fill(1, y * WIDTH + 40, y * WIDTH + 160)
   const parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
-  return readBody({ pose, person, face: null, box: null }, parsing)
+  return readBody({ pose, person, face: null }, parsing)
 }
 
 describe('widthAt', () => {

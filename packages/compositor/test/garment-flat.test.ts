@@ -382,7 +382,7 @@ describe('readFlat', () => {
       return isCloth(x, y) ? colourAt(cloth, x, y) : isLight ? GROUND : [126, 118, 92]
     })
     const { salience } = perceiving(
-      { pose: poseAt({}), person: createPlane(1, 1), face: null, box: null },
+      { pose: poseAt({}), person: createPlane(1, 1), face: null },
       isCloth,
     )
     const cuts = await Array.fromAsync(clothsOf(picture, toLab(picture), () => salience(picture)))
@@ -1244,7 +1244,6 @@ describe('wearerIn', () => {
       data: new Float32Array(40_000).fill(1, top * 200),
     },
     face: null,
-    box: null,
   })
 
   const white = plain(200, 200, [255, 255, 255, 255])
@@ -1293,7 +1292,7 @@ describe('readGarment', () => {
       rightShoulder: [100, 200],
     })
     const person = { width: 300, height: 400, data: new Float32Array(120_000).fill(1) }
-    const perceiver = perceiving({ pose, person, face: null, box: null })
+    const perceiver = perceiving({ pose, person, face: null })
     await expect(readGarment(shirt([40, 60, 120]), perceiver)).rejects.toMatchObject({
       code: 'garment_not_found',
       message: expect.stringContaining('from the shoulders to the hips'),
@@ -1542,7 +1541,7 @@ describe('clothes on a person who is seen from the hips down', () => {
   }
 
   it('are told from trousers without a person by the arms', () => {
-    const perception = { pose, person: plane(0.3), face: null, box: null }
+    const perception = { pose, person: plane(0.3), face: null }
     expect(isWornOnLegs(perception)).toBe(true)
     expect(isWornOnLegs({ ...perception, person: plane(0.02) })).toBe(false)
     const faint = { x: 0, y: 0, score: 0.3 }
@@ -1591,7 +1590,6 @@ describe('clothes on a person who is seen from the hips down', () => {
         pose: { ...pose, leftShoulder: above, rightShoulder: above },
         person: { ...person, data: new Float32Array(person.data) },
         face: null,
-        box: null,
       },
       isSeen,
     )

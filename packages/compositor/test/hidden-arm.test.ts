@@ -29,7 +29,7 @@ function scene({ wrist, sleeves }: { wrist: number; sleeves: boolean }) {
   pose.rightElbow.score = 0.4
   pose.rightWrist.score = wrist
   const person = createPlane(SIZE.width, SIZE.height)
-  return { perception: { pose, person, face: null, box: null }, parsing }
+  return { perception: { pose, person, face: null }, parsing }
 }
 
 const fill = ({ labels }: Parsing, box: Box, label: number) =>

@@ -45,7 +45,7 @@ function draw(dress: (fill: Fill) => void, isMissed = (_x: number, _y: number) =
   fill(84, 10, 116, 54, SKIN)
   fill(92, 54, 108, 70, SKIN)
   dress(fill)
-  return { picture, perception: { pose: POSE, person, face: null, box: null } }
+  return { picture, perception: { pose: POSE, person, face: null } }
 }
 
 async function labelsOf(...drawing: Parameters<typeof draw>) {

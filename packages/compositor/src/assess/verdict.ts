@@ -36,8 +36,6 @@ const LIMITS: readonly Limit[] = [
   ['stumps', 'most', 0.3, 'A bare arm ends without a hand.'],
   ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
   ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
-  ['confidence', 'least', 0.4, 'The joints are recognised {share} as well as before.'],
-  ['moved', 'most', 1.2, 'A joint seems to have moved by {times} shoulder widths.'],
   ['faceChange', 'most', 6, 'The face changed.'],
   ['groundChange', 'most', 2, 'The background changed far from the person.'],
   ['identity', 'least', 0.55, "The garment's colours are {share} those of the product."],
