@@ -1273,6 +1273,21 @@ describe('wearerIn', () => {
     expect(wearerIn(seen, withNeck([60, 90, 160]))).toBeNull()
   })
 
+  it('finds a person whose face is seen where the picture ends above the hips', () => {
+    const withHips = (score: number) => {
+      const seen = perceptionFrom(10)
+      for (const name of ['leftHip', 'rightHip', 'leftWrist', 'rightWrist'] as const) {
+        seen.pose[name] = { ...seen.pose[name], score }
+      }
+      return seen
+    }
+    expect(wearerIn(withHips(0.25), white)).not.toBeNull()
+    expect(wearerIn(withHips(0.1), white)).toBeNull()
+    const headless = withHips(0.25)
+    headless.pose.nose = { ...headless.pose.nose, score: 0.1 }
+    expect(wearerIn(headless, white)).toBeNull()
+  })
+
   it('tells the wearer of a coat from a hooded jacket alone by the skin', () => {
     const shows = (hands: number) => {
       const labels = new Uint8Array(10_000).fill(LABEL.top)

@@ -29,13 +29,13 @@ export interface Wearer {
 /** The share of the picture that a person covers at least. */
 const LEAST_SHARE = 0.08
 /**
- * The least confidence of MoveNet, as the mean of both sides: always in shoulders and hips, and either in
- * the arms, or more in the elbows where the picture ends above the hands, or in the face.
+ * The least confidence of MoveNet, as the mean of both sides: always in shoulders and hips, and either in the arms, or more in
+ * the elbows where the picture ends above the hands, or in the face. A face is enough where the picture ends above the hips.
  */
 const TORSO = { Shoulder: 0.55, Hip: 0.45 }
 const ARMS = { Wrist: 0.42, Elbow: 0.5 }
 const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
-const FACE = { nose: 0.45, Eye: 0.5, Elbow: 0.35 }
+const FACE = { nose: 0.45, Eye: 0.5, Elbow: 0.35, Hip: 0.2 }
 /** The same in a picture that ends below the shoulders. Trousers without a person reach 0.2 at the wrists (25 photos). */
 const LEGS = { Hip: 0.45, Knee: 0.5, Ankle: 0.5, Wrist: 0.4 }
 /** The same for the wrists alone, above legs that the picture cuts off. */
@@ -77,9 +77,9 @@ function showsWearer(pose: Pose, share = 1): boolean {
   const isSure = (joint: Limb, least: number) => meanOf(pose, joint) > least * share
   const arms = isSure('Wrist', ARMS.Wrist) && isSure('Elbow', ARMS.Elbow)
   const elbows = isSure('Elbow', ELBOWS.Elbow) && isSure('Shoulder', ELBOWS.Shoulder)
-  const face = showsFace(pose, share) && isSure('Elbow', FACE.Elbow)
-  const torso = isSure('Shoulder', TORSO.Shoulder) && isSure('Hip', TORSO.Hip)
-  return torso && (arms || elbows || face)
+  const face = showsFace(pose, share) && isSure('Elbow', FACE.Elbow) && isSure('Hip', FACE.Hip)
+  const hips = isSure('Hip', TORSO.Hip)
+  return isSure('Shoulder', TORSO.Shoulder) && (face || (hips && (arms || elbows)))
 }
 
 /** Whether a face is seen. Of 130 product photos without a person one reached 0.42, with a printed one. */
