@@ -12,7 +12,7 @@ import { mean, type Plane } from './plane.ts'
  * The least `bodyConfidence` of a person, and of one whose face is seen, which garments alone have not: for a top, or where the
  * mean confidence in shoulders, hips and knees is at least that of `STANDS`. Arms before the body are less certain.
  */
-const A_BODY = { usual: 0.56, withFace: 0.47 }
+const A_BODY = { usual: 0.56, withFace: 0.44 }
 /** Legs that cross fit no trousers. */
 const STANDS = { trousers: 0.5, others: 0.45 }
 /** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */

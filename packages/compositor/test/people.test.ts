@@ -68,7 +68,8 @@ describe('unfit', () => {
     const face = { x: 85, y: 20, width: 30, height: 40 }
     expect(unfit({ ...seen, face }, 'top')).toBeNull()
     expect(unfit({ ...seen, face }, 'trousers')).toBeNull()
-    for (const name of ['leftKnee', 'rightKnee', 'leftHip'] as const) seen.pose[name].score = 0.1
+    for (const name of ['leftKnee', 'rightKnee', 'leftHip', 'rightHip'] as const)
+      seen.pose[name].score = 0.1
     expect(unfit({ ...seen, face }, 'dress')).toMatch(/No person/)
   })
 
