@@ -1422,11 +1422,16 @@ describe('wornUpperOf', () => {
     expect([mask.data[at], hidden?.data[at]]).toEqual([1, 1])
 
     const picture = { width, height, data: new Uint8ClampedArray(width * height * 4) }
+    const stripe = (i: number) => (Math.floor(i / width) % 12 < 6 ? 60 : 200)
     for (let i = 0; i < labels.length; i++) {
-      picture.data.set(isHidden(i) ? [224, 176, 148, 255] : [30, 60, 140, 255], i * 4)
+      picture.data.set(isHidden(i) ? [224, 176, 148, 255] : [30, stripe(i), 140, 255], i * 4)
     }
     await paintCloth(picture, picture, mask, hidden!)
-    expect([...picture.data.subarray(at * 4, at * 4 + 3)]).toEqual([30, 60, 140])
+    const wrong = labels.filter((_, i) => {
+      const [red, green] = picture.data.subarray(i * 4)
+      return hidden!.data[i] === 1 && (red !== 30 || Math.abs(green! - stripe(i)) > 40)
+    })
+    expect(wrong.length).toBeLessThan(45)
   })
 
   it('paints no cloth over skin that is no hand, and over hair on bare shoulders', () => {

@@ -3,9 +3,11 @@ import type { UpperSide } from '../garment.ts'
 import { distance } from '../lines.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import { pauseInRows } from '../pause.ts'
-import { createPlane, sample } from '../plane.ts'
-import { lerp, markWhere, type Raster } from '../raster.ts'
+import { sample } from '../plane.ts'
+import { clamp, lerp, markWhere, type Raster } from '../raster.ts'
+import { completeFromExemplars } from '../uncover/exemplars.ts'
 import { membrane } from '../uncover/membrane.ts'
+import { createChannels, type Small } from '../uncover/small.ts'
 import { area, distanceTo, emptyMask, maskWhere, type Mask } from './mask.ts'
 import { painted, regions } from './regions.ts'
 import type { UpperShape } from './upper.ts'
@@ -80,7 +82,8 @@ function sideAt({ side }: UpperSide, y: number): number | null {
 }
 
 /**
- * Paints the colours of the cloth around over what hides it, in both sizes of the picture, in place.
+ * Paints cloth like that around over what hides it, in both sizes of the picture, in place: its colours go on smoothly, and
+ * what is finer comes from a place that looks alike.
  * @param cloth with what hides it
  */
 export async function paintCloth(
@@ -91,27 +94,42 @@ export async function paintCloth(
 ): Promise<void> {
   const { width, height } = hidden
   const depth = distanceTo(hidden, 1)
-  const planes = [0, 1, 2].map((c) => {
-    const plane = createPlane(width, height)
-    for (let i = 0; i < depth.length; i++) plane.data[i] = small.data[i * 4 + c]!
-    return plane
-  })
-  await membrane({
-    width,
-    height,
-    planes: planes.map(({ data }) => data),
-    known: markWhere(depth.length, (i) => cloth.data[i] === 1 && depth[i]! > CLEAN),
-    domain: cloth.data,
-  })
-  for (const raster of new Set([picture, small])) {
-    const scale = width / raster.width
-    for (let y = 0, at = 0; y < raster.height; y++) {
-      await pauseInRows(y, raster)
-      for (let x = 0; x < raster.width; x++, at += 4) {
-        const [sx, sy] = [(x + 0.5) * scale, (y + 0.5) * scale]
-        const near = Math.floor(sy) * width + Math.min(width - 1, Math.floor(sx))
-        if (hidden.data[near] !== 1) continue
-        for (const [c, plane] of planes.entries()) raster.data[at + c] = sample(plane, sx, sy)
+  const rgb = createChannels(width * height)
+  for (const [c, plane] of rgb.entries()) {
+    for (let i = 0; i < plane.length; i++) plane[i] = small.data[i * 4 + c]!
+  }
+  const known = markWhere(depth.length, (i) => cloth.data[i] === 1 && depth[i]! > CLEAN)
+  const hole = markWhere(depth.length, (i) => cloth.data[i] === 1 && known[i] === 0)
+  await membrane({ width, height, planes: rgb, known, domain: cloth.data })
+  const sources = await completeFromExemplars({ width, height, rgb, known, hole })
+  const seen = { width, height, rgb }
+  for (const raster of new Set([picture, small])) await drawHidden(raster, seen, hidden, sources)
+}
+
+/** Draws what is hidden, in place, in the colours that were found, with what is finer in the picture at their sources. */
+async function drawHidden(
+  picture: Raster,
+  { width, height, rgb }: Small,
+  hidden: Mask,
+  sources: Int32Array,
+): Promise<void> {
+  const planes = rgb.map((data) => ({ width, height, data }))
+  const scale = width / picture.width
+  const inside = (place: number, end: number) => clamp(Math.round(place), 0, end - 1)
+  for (let y = 0, to = 0; y < picture.height; y++) {
+    await pauseInRows(y, picture)
+    for (let x = 0; x < picture.width; x++, to += 4) {
+      const [sx, sy] = [(x + 0.5) * scale, (y + 0.5) * scale]
+      const at = Math.floor(sy) * width + Math.min(width - 1, Math.floor(sx))
+      if (hidden.data[at] !== 1) continue
+      const source = sources[at]!
+      const dx = (source % width) - (at % width)
+      const dy = Math.floor(source / width) - Math.floor(at / width)
+      const column = inside(x + dx / scale, picture.width)
+      const from = (inside(y + dy / scale, picture.height) * picture.width + column) * 4
+      for (const [c, plane] of planes.entries()) {
+        const fine = source < 0 ? 0 : picture.data[from + c]! - sample(plane, sx + dx, sy + dy)
+        picture.data[to + c] = sample(plane, sx, sy) + fine
       }
     }
   }
