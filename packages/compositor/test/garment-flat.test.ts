@@ -1545,6 +1545,7 @@ describe('clothes on a person who is seen from the hips down', () => {
     leftAnkle: [185, 370],
     rightAnkle: [115, 370],
   })
+  const isGap = (x: number, y: number) => Math.abs(x - 150) < 20 && y > 150
   /** A shirt, trousers and legs, with what the models know of it. */
   const parsingFrom = (waist: number) => {
     const labels = new Uint8Array(size.width * size.height)
@@ -1593,16 +1594,21 @@ describe('clothes on a person who is seen from the hips down', () => {
     expect(shapeOnLegs(parsingFrom(0), pose)).toBeNull()
   })
 
-  it('reads shorts on legs of which the mask of the person misses a part', async () => {
-    const isSeen = (x: number, y: number) =>
-      Math.abs(x - 150) <= 70 && (Math.abs(x - 150) >= 12 || y <= 150)
+  it.each([
+    ['misses a part of them', (x: number, y: number) => !isGap(x, y) && (x >= 130 || y >= 120)],
+    ['fills the gap between them', () => true],
+  ])('reads shorts on legs where the mask of the person %s', async (_, isMasked) => {
+    const isSeen = (x: number, y: number) => Math.abs(x - 150) <= 70 && !isGap(x, y)
     const picture = draw(300, 400, (x, y) => {
-      if (!isSeen(x, y)) return GROUND
+      if (Math.abs(x - 150) > 70) return GROUND
+      // The ground between the legs is in the shade, and has the colour of spots on the shorts.
+      const isSpot = x % 24 < 8 && y % 24 < 8
+      if (isGap(x, y) || (y > 40 && y < 210 && isSpot)) return [150, 152, 158]
       return y < 40 ? [150, 40, 40] : y < 210 ? [40, 60, 120] : [224, 176, 148]
     })
     const person = maskWhere(picture, (i) => {
-      const isMissed = i % 300 < 130 && i < 120 * 300
-      return !isMissed && picture.data[i * 4] !== GROUND[0]
+      const [x, y] = [i % 300, Math.floor(i / 300)]
+      return Math.abs(x - 150) <= 70 && isMasked(x, y)
     })
     const above = { x: 150, y: -60, score: 0.1 }
     const perceiver = perceiving(
@@ -1614,8 +1620,9 @@ describe('clothes on a person who is seen from the hips down', () => {
       isSeen,
     )
     const shorts = (await readGarment(picture, perceiver))!
-    expect(shorts.kind).toBe('trousers')
+    expect(shorts).toMatchObject({ kind: 'trousers', legs: { crotch: {} } })
     for (const x of [90, 210]) expect(alphaAt(shorts.picture, x, 80)).toBe(255)
+    expect(alphaAt(shorts.picture, 150, 195)).toBe(0)
   })
 })
 

@@ -80,6 +80,10 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   return finished(shape, mask, small, picture)
 }
 
+/** Below this salience nothing stands out, and a mask that shows a person there is believed so much. By experiment. */
+const NOTHING = 0.1
+const DOUBT = 0.4
+
 /** The perception of a person without shoulders, whose mask has gaps, with all that stands out. */
 async function withLegs(
   small: Raster,
@@ -88,7 +92,10 @@ async function withLegs(
 ): Promise<Perception> {
   const { person } = perception
   const salience = await perceiver.salience(small)
-  const data = person.data.map((seen, i) => Math.max(seen, salience.data[i]!))
+  const data = person.data.map((seen, i) => {
+    const standsOut = salience.data[i]!
+    return Math.max(standsOut, standsOut < NOTHING ? Math.min(seen, DOUBT) : seen)
+  })
   return { ...perception, person: { ...person, data } }
 }
 
