@@ -25,7 +25,7 @@ import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
 import { createPlane } from '../src/plane.ts'
-import { ramp, type Point, type Raster, type Size } from '../src/raster.ts'
+import { ramp, shrink, type Point, type Raster, type Size } from '../src/raster.ts'
 import { eachPixel, plain } from './pixels.ts'
 import { poseAt } from './pose.ts'
 
@@ -1421,17 +1421,27 @@ describe('wornUpperOf', () => {
     const at = top * width + left
     expect([mask.data[at], hidden?.data[at]]).toEqual([1, 1])
 
-    const picture = { width, height, data: new Uint8ClampedArray(width * height * 4) }
-    const stripe = (i: number) => (Math.floor(i / width) % 12 < 6 ? 60 : 200)
-    for (let i = 0; i < labels.length; i++) {
-      picture.data.set(isHidden(i) ? [224, 176, 148, 255] : [30, stripe(i), 140, 255], i * 4)
-    }
-    await paintCloth(picture, picture, mask, hidden!)
-    const wrong = labels.filter((_, i) => {
-      const [red, green] = picture.data.subarray(i * 4)
-      return hidden!.data[i] === 1 && (red !== 30 || Math.abs(green! - stripe(i)) > 40)
+    const indexOf = (x: number, y: number) => Math.floor(y) * width + Math.floor(x)
+    /** The cloth with what hides it, in a picture so many times as large. */
+    const wearing = (clothAt: (y: number) => Colour, times: number) =>
+      draw(width * times, height * times, (x, y) =>
+        isHidden(indexOf(x / times, y / times)) ? [224, 176, 148] : clothAt(y / times),
+      )
+    const plain = wearing(() => [30, 60, 140], 1)
+    await paintCloth(plain, plain, mask, hidden!)
+    expect([...plain.data.subarray(at * 4, at * 4 + 3)]).toEqual([30, 60, 140])
+
+    // Stripes, and threads that only the larger picture shows.
+    const stripes = (y: number): Colour => [30, y % 12 < 6 ? 60 : 200, y % 1 < 0.5 ? 120 : 160]
+    const large = wearing(stripes, 2)
+    await paintCloth(large, shrink(large, height), mask, hidden!)
+    let wrong = 0
+    eachPixel(large.width, [0, 0, large.width, large.height], (_, x, y) => {
+      if (hidden!.data[indexOf(x / 2, y / 2)] !== 1) return
+      const [found, cloth] = [colourAt(large, x, y), stripes(y / 2)]
+      if (found.some((value, c) => Math.abs(value - cloth[c]!) > (c === 1 ? 40 : 10))) wrong++
     })
-    expect(wrong.length).toBeLessThan(45)
+    expect(wrong).toBeLessThan(4 * 45)
   })
 
   it('paints no cloth over skin that is no hand, and over hair on bare shoulders', () => {
