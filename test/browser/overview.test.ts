@@ -188,6 +188,7 @@ describe('API keys', () => {
       /^svc_live_sk_\w{64}$/,
     )
     await page.getByRole('link', { name: /Back to API keys/ }).click()
+    await page.getByRole('link', { name: LONG_NAME }).nth(1).waitFor()
     assert.equal(await page.getByRole('link', { name: LONG_NAME }).count(), 2)
     await page
       .getByRole('button', { name: /^Revoke/ })
