@@ -62,6 +62,8 @@ export interface LowerGarment extends Cloth {
   right: Point[]
   /** Only of trousers: where the legs part, and the inner edges from there to the hem. */
   legs: { crotch: Point; leftInner: Point[]; rightInner: Point[] } | null
+  /** The person who wears it in the picture: the height of the hips, and the length of a thigh. */
+  wearer: { hipY: number; thigh: number } | null
 }
 
 export type Garment = UpperGarment | LowerGarment

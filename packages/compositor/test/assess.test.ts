@@ -382,6 +382,7 @@ describe('the measures of the product', () => {
       left: line,
       right: line,
       legs: null,
+      wearer: null,
     } as const
     expect(doubtOf(skirt)).toBeGreaterThan(0.38)
     expect(doubtOf(facts.garment)).toBe(0)
@@ -399,7 +400,7 @@ describe('the measures of the product', () => {
       const waist = [50, 150].map((x) => ({ x, y: 40 }))
       const picture = { width, height, data }
       const sides = { left: line(50), right: line(150), legs: null }
-      return { kind: 'skirt', picture, waist, ...sides } as const
+      return { kind: 'skirt', picture, waist, ...sides, wearer: null } as const
     }
     expect(
       mismatch(skirtFrom((x) => 150 + 20 * Math.sin((Math.PI * (x - 50)) / 100))),

@@ -52,8 +52,9 @@ describe('widthAt', () => {
 
 describe('fitLower', () => {
   /** Trousers of which each leg is so wide at its hem. */
-  const trousers = (hem: number): LowerGarment => ({
+  const trousers = (hem: number, wearer: LowerGarment['wearer'] = null): LowerGarment => ({
     kind: 'trousers',
+    wearer,
     picture: { width: 1, height: 1, data: new Uint8ClampedArray(4) },
     waist: [
       { x: 60, y: 0 },
@@ -86,6 +87,21 @@ describe('fitLower', () => {
   it('leaves no slit of two soft edges where wide legs meet, and the whole of legs that are apart', () => {
     expect(leftOut(60)).toBeGreaterThan(1)
     expect(leftOut(12)).toBe(0)
+  })
+
+  it('ends worn trousers and skirts where they end on the legs of their wearer', () => {
+    const scene = { hemY: NaN, waistY: NaN }
+    const hemOf = (garment: LowerGarment) =>
+      fitLower(garment, body(18), scene)[0]!.to.outer.at(-1)!.y
+    const shorts = (hipY: number, thigh: number) => hemOf(trousers(12, { hipY, thigh }))
+    // The hips of the body are at 200, its knees at 290.
+    expect(shorts(40, 320)).toBeCloseTo(245, -1)
+    expect(shorts(40, 160)).toBeCloseTo(290, -1)
+    expect(shorts(40, 80)).toBe(hemOf(trousers(12)))
+    const skirt = (wearer: LowerGarment['wearer']) =>
+      hemOf({ ...trousers(60, wearer), kind: 'skirt', legs: null })
+    expect(skirt({ hipY: 40, thigh: 160 })).toBeCloseTo(290, 0)
+    expect(skirt({ hipY: 40, thigh: 80 })).toBeCloseTo(380, 0)
   })
 })
 

@@ -20,7 +20,7 @@ import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { bestFirst, withBothSleeves } from '../src/garment/whole.ts'
-import { isWornOnLegs, showsSkin, wearerIn } from '../src/garment/wearer.ts'
+import { isWornOnLegs, showsSkin, wearerIn, withShoulders } from '../src/garment/wearer.ts'
 import { between } from '../src/lines.ts'
 import { LABEL } from '../src/parsing.ts'
 import type { Perceiver, Perception } from '../src/perception.ts'
@@ -1555,6 +1555,11 @@ describe('clothes on a person who is seen from the hips down', () => {
     leftAnkle: [185, 370],
     rightAnkle: [115, 370],
   })
+  const withHipsAt = (y: number) => ({
+    ...pose,
+    leftHip: { ...pose.leftHip, y },
+    rightHip: { ...pose.rightHip, y },
+  })
   const isGap = (x: number, y: number) => Math.abs(x - 150) < 20 && y > 150
   /** A shirt, trousers and legs, with what the models know of it. */
   const parsingFrom = (waist: number) => {
@@ -1601,7 +1606,31 @@ describe('clothes on a person who is seen from the hips down', () => {
     const lost = parsingFrom(60)
     for (let y = 200; y < 230; y++) lost.labels.fill(LABEL.ground, y * 300 + 90, y * 300 + 138)
     expect(shapeOnLegs(lost, pose)).toBeNull()
-    expect(shapeOnLegs(parsingFrom(0), pose)).toBeNull()
+    expect(shapeOnLegs(parsingFrom(0), withHipsAt(150))).toBeNull()
+  })
+
+  it('are all cloth up to the edge of the picture, where that shows next to nothing of a top', () => {
+    const oneColour = { ...parsingFrom(60), isWaistGuessed: true }
+    const worn = shapeOnLegs(oneColour, pose)
+    expect(worn?.shape).toMatchObject({ kind: 'trousers', wearer: { hipY: 70, thigh: 160 } })
+    expect(worn?.mask.data.indexOf(1)).toBe(80)
+    expect(shapeOnLegs(oneColour, withHipsAt(130))).toBeNull()
+  })
+
+  it('part below a shirt that hides most of what is above the crotch', () => {
+    const underShirt = parsingFrom(80)
+    for (const i of underShirt.labels.keys()) {
+      const [x, y] = [i % 300, Math.floor(i / 300)]
+      if (Math.abs(x - 150) < 12 && y > 100) underShirt.labels[i] = LABEL.ground
+    }
+    expect(shapeOnLegs(underShirt, pose)?.shape.kind).toBe('trousers')
+  })
+
+  it('have shoulders above the picture, a thigh above the hips', () => {
+    const { leftShoulder, rightShoulder } = withShoulders(pose)
+    expect([leftShoulder.y, rightShoulder.y]).toEqual([-90, -90])
+    expect(leftShoulder.x - rightShoulder.x).toBeCloseTo(105.6)
+    expect(leftShoulder.x + rightShoulder.x).toBeCloseTo(300)
   })
 
   it.each([

@@ -60,11 +60,13 @@ interface Measures {
   width: number
   /** Pixels of the parsed photo for one pixel of the product photo. */
   scale: number
+  /** Where the hem is on the person in the product photo, in thighs below the hips; null where none wears it. */
+  worn: number | null
 }
 
 function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
   const { torso } = body
-  const { waist, left, right } = garment
+  const { waist, left, right, wearer } = garment
   const waistYOfPhoto = mean(waist.map(({ y }) => y))
   const width = Math.max(2, hipX(right, waistYOfPhoto) - hipX(left, waistYOfPhoto))
   return {
@@ -76,17 +78,30 @@ function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
     centre: (waist[0]!.x + waist.at(-1)!.x) / 2,
     width,
     scale: ((body.edgeAt(1, torso) - body.edgeAt(-1, torso)) * EASE) / width,
+    worn:
+      wearer && (mean([left, right].map((side) => side.at(-1)!.y)) - wearer.hipY) / wearer.thigh,
   }
 }
 
-function fitSkirt({ garment, body, waistY, waistYOfPhoto, centre, scale }: Measures): FittedTube {
+/** The height of a hem in the body's frame that is so many thighs below the hips. */
+function hemAt(below: number, { torso, left, right }: Body): number {
+  const thighs = [left, right].map(({ leg: { joints } }) =>
+    isSeen(joints[1]) ? distance(joints[0], joints[1]) : torso,
+  )
+  return torso + below * mean(thighs)
+}
+
+function fitSkirt(measures: Measures): FittedTube {
+  const { garment, body, waistY, waistYOfPhoto, centre, scale, worn } = measures
+  const length = (garment.left.at(-1)!.y + garment.right.at(-1)!.y) / 2 - waistYOfPhoto
+  const down = worn === null ? scale : (hemAt(worn, body) - waistY) / Math.max(1, length)
   const from = {
     outer: resample(garment.left, SIDE_POINTS),
     inner: resample(garment.right, SIDE_POINTS),
   }
   const edge = (line: readonly Point[], sign: -1 | 1) =>
     line.map((point) => {
-      const y = waistY + (point.y - waistYOfPhoto) * scale
+      const y = waistY + (point.y - waistYOfPhoto) * down
       const x = sign * widthAt(body, sign, y, sign * (point.x - centre) * scale)
       return body.frame.toPicture({ x, y })
     })
@@ -101,6 +116,8 @@ interface Leg {
 
 /** Trousers whose length is this many times their width at the hips end at the ankle. */
 const LONG = 1.75
+/** Worn ones end there whose hem is so many thighs below the hips. */
+const TO_ANKLE = 1.75
 /** How far long trousers reach, in lengths of the leg, and the shortest ones. */
 const LONG_REACH = 1.02
 const LEAST_REACH = 0.15
@@ -118,17 +135,19 @@ const UNSEEN = { thigh: 1.6, leg: 2.1, knee: 5 }
 const UPPER_THIGH = 0.9
 
 function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySide): FittedTube {
-  const { body, waistY, crotchY, waistYOfPhoto, centre, width, scale } = measures
+  const { body, waistY, crotchY, waistYOfPhoto, centre, width, scale, worn } = measures
   const { frame, size } = body
   const { sign } = side
   const length = outer.at(-1)!.y - waistYOfPhoto
   const rise = clamp((crotch.y - waistYOfPhoto) / Math.max(1, length), RISE.least, RISE.most)
   const start = frame.toPicture({ x: sign * CROTCH.aside * size, y: crotchY })
   const legLength = lengthOfLeg(side, start)
-  const isLong = measures.garment.left.at(-1)!.y - waistYOfPhoto > LONG * width
+  const isLong =
+    worn === null ? measures.garment.left.at(-1)!.y - waistYOfPhoto > LONG * width : worn > TO_ANKLE
+  const end = worn === null ? waistY + length * scale : hemAt(worn, body)
   const reach = isLong
     ? legLength * LONG_REACH
-    : clamp(length * scale - (crotchY - waistY), LEAST_REACH * legLength, legLength)
+    : clamp(end - crotchY, LEAST_REACH * legLength, legLength)
   const hipAt = (y: number): Point => {
     const x = Math.abs(body.edgeAt(sign, Math.min(y, crotchY))) * EASE
     return frame.toPicture({ x: sign * x, y })

@@ -32,6 +32,7 @@ export function lowerShapeOf(
     left: line(stretch(outline, topLeft, lowLeft, -1)),
     right: line(stretch(outline, topRight, lowRight, 1)),
     legs: crotch && legsOf(rows, crotch),
+    wearer: null,
   }
 }
 
@@ -117,9 +118,10 @@ const CROTCH = {
 
 /**
  * Where the legs part, searched from the hem upwards, above notches in it. Legs that touch part above the gap that shows.
+ * @param highest the highest crotch, as a share of the height: that of a garment that shows all of its upper edge
  * @returns null when there is no gap between legs
  */
-export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
+export function crotchOf(mask: Mask, rows: BodyRows, highest = CROTCH.highest): Point | null {
   const { axis, bounds } = rows
   const height = bounds.bottom - bounds.top
   const width = bounds.right - bounds.left
@@ -128,7 +130,7 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
   const flares = extentOf(rows, hips) < width * HIPS.wide
   let count = 0
   let top: Point | null = null
-  for (let y = bounds.bottom - 1; y > bounds.top + height * CROTCH.highest; y--) {
+  for (let y = bounds.bottom - 1; y > bounds.top + height * highest; y--) {
     const gap = gapAt(mask, y, axis, width * CROTCH.aside)
     if (!gap) {
       if (!top || top.y - y <= height * CROTCH.seam) continue
@@ -142,7 +144,7 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
     count++
     top = { x: (gap.left + gap.right) / 2, y }
   }
-  if (top && top.y - 1 <= bounds.top + height * CROTCH.highest) return null
+  if (top && top.y - 1 <= bounds.top + height * highest) return null
   // The slit of a skirt is short as well, but few long skirts are this narrow and straight.
   if (!top || count < height * (long && !flares ? CROTCH.longGap : CROTCH.gap)) return null
   if (!long || top.y < bounds.top + height * CROTCH.lowest) return top

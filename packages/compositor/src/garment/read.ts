@@ -30,6 +30,7 @@ import {
   showsPerson,
   showsSkin,
   wearerIn,
+  withShoulders,
 } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import {
@@ -96,7 +97,7 @@ async function withLegs(
     const standsOut = salience.data[i]!
     return Math.max(standsOut, standsOut < NOTHING ? Math.min(seen, DOUBT) : seen)
   })
-  return { ...perception, person: { ...person, data } }
+  return { ...perception, pose: withShoulders(perception.pose), person: { ...person, data } }
 }
 
 /** The models and the parsing know no transparency. */

@@ -1,4 +1,5 @@
 // A product photo may show the garment on a person.
+import { distance, middle } from '../lines.ts'
 import { labOf } from '../oklab.ts'
 import type { Joint, Perception, Pose } from '../perception.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
@@ -134,6 +135,23 @@ function isVisible({ person }: Perception): boolean {
 /** Whether a person wears the garment who is seen from the hips down. */
 export const isWornOnLegs = (perception: Perception): boolean =>
   showsLegs(perception.pose) && isVisible(perception)
+
+/** Half the shoulders of a person of whom only the legs are seen, in lengths of the torso, which is as long as a thigh. */
+const HALF_SHOULDERS = 0.33
+
+/** The pose with the shoulders where they are above the picture, which the model puts at its edge. */
+export function withShoulders(pose: Pose): Pose {
+  const hips = middle(pose.leftHip, pose.rightHip)
+  const knees = middle(pose.leftKnee, pose.rightKnee)
+  const torso = Math.max(1, distance(hips, knees))
+  const way = Math.sign(pose.leftHip.x - pose.rightHip.x) || 1
+  const at = (side: number) => ({
+    x: hips.x + side * way * HALF_SHOULDERS * torso,
+    y: hips.y - torso,
+    score: 1,
+  })
+  return { ...pose, leftShoulder: at(1), rightShoulder: at(-1) }
+}
 
 /** The person who wears the garment; null when no person is seen with confidence. */
 export function wearerIn(perception: Perception, picture: Raster): Wearer | null {

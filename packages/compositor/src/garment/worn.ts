@@ -5,7 +5,7 @@ import { distanceTo as distanceToSet } from '../distance.ts'
 import { likeness, paletteOf } from '../assess/colours.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
 import { middle } from '../lines.ts'
-import type { Pose } from '../perception.ts'
+import { isConfident, type Joint, type Pose } from '../perception.ts'
 import { lerp, pixelsWhere, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { hairBefore, handsBefore } from './before-cloth.ts'
@@ -28,6 +28,8 @@ const LARGEST_ERROR = 0.004
 const HIPS = 0.3
 /** How far below the hips trousers may begin under a shirt, in lengths of the thighs. */
 const UNDER_SHIRT = 0.12
+/** How far above the hips they may begin, in the same unit: what is higher is not the garment alone. */
+const ABOVE_HIPS = 0.6
 /** Half the width of a sliver, in pixels of the analysed picture. */
 const SLIVER = 1.2
 
@@ -79,7 +81,7 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
   const cloth = isOne ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : lower ? bottom : top
   const mask = withoutTassels(solid(cloth))
   if (area(mask) < mask.data.length * LEAST) return null
-  if (lower) return wornLowerOf(mask)
+  if (lower) return wornLowerOf(mask, wearer.left, wearer.right)
   const hair = hairBefore(parsing, wearer, mask)
   const besideHands = union(mask, hair)
   const first = wornUpperOf(besideHands, wearer)
@@ -151,15 +153,23 @@ function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
  */
 export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   const bottom = maskOf(parsing, [LABEL.bottom])
-  // Without shoulders the waist may be sought too low.
-  const isLost = area(bottom) < bottom.data.length * LEAST
-  const mask = withoutTassels(solid(isLost ? maskOf(parsing, [LABEL.top]) : bottom))
+  // Where next to nothing of a top is seen, or bare skin, all is what is worn on the legs.
+  const isAll = parsing.isWaistGuessed || area(bottom) < bottom.data.length * LEAST
+  const mask = withoutTassels(solid(isAll ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : bottom))
   const bounds = boundsOf(mask)
-  // What reaches the upper end of the picture is not the garment alone.
-  if (!bounds || bounds.top === 0 || area(mask) < mask.data.length * LEAST) return null
-  const hips = middle(pose.leftHip, pose.rightHip)
-  const knees = middle(pose.leftKnee, pose.rightKnee)
-  return bounds.top > lerp(hips.y, knees.y, UNDER_SHIRT) ? null : wornLowerOf(mask)
+  if (!bounds || area(mask) < mask.data.length * LEAST) return null
+  const left = { hip: pose.leftHip, knee: pose.leftKnee }
+  const right = { hip: pose.rightHip, knee: pose.rightKnee }
+  const { hipY, thigh } = thighsOf(left, right)
+  const down = (bounds.top - hipY) / thigh
+  return down > -ABOVE_HIPS && down < UNDER_SHIRT ? wornLowerOf(mask, left, right) : null
+}
+
+type Thigh = Record<'hip' | 'knee', Joint>
+
+function thighsOf(left: Thigh, right: Thigh) {
+  const hipY = middle(left.hip, right.hip).y
+  return { hipY, thigh: middle(left.knee, right.knee).y - hipY }
 }
 
 const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
@@ -191,12 +201,15 @@ function withoutSlivers(mask: Mask): Mask {
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 
-function wornLowerOf(cloth: Mask): Worn | null {
+function wornLowerOf(cloth: Mask, left: Thigh, right: Thigh): Worn | null {
   const mask = keepLarge(cloth, LEAST_PIECE_OF_LEGS)
   const rows = bodyRowsOf(mask)
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
   if (!rows || outline.length < 24) return null
-  const crotch = crotchOf(mask, rows)
+  // A shirt may hide the upper part.
+  const crotch = crotchOf(mask, rows, 0)
   if (crotch && narrowestLeg(rows, crotch) < LEAST_LEG) return null
-  return { mask, shape: lowerShapeOf(outline, rows, crotch), hidden: null }
+  const areKneesSeen = isConfident(left.knee) && isConfident(right.knee)
+  const wearer = areKneesSeen ? thighsOf(left, right) : null
+  return { mask, shape: { ...lowerShapeOf(outline, rows, crotch), wearer }, hidden: null }
 }
