@@ -255,6 +255,21 @@ describe('readFlat', () => {
     expect(alphaAt(garment!.picture, 150, 112)).toBe(255)
   })
 
+  it('keeps the band whose upper edge is uneven and weaker than its seam', async () => {
+    const cloth = shirt([88, 132, 88])
+    const picture = draw(300, 400, (x, y) => {
+      const [r, g, b] = colourAt(cloth, x, y)
+      const radius = Math.hypot(x - 150, y - 80)
+      if (r === GROUND[0] || y < 80 || radius > 30) return [r, g, b]
+      // One half of the lining is in the shade.
+      const tone = radius > 28 ? -34 : radius > 24 ? -20 : x < 150 ? -6 : -18
+      return [88 + tone, 132 + tone, 88 + tone]
+    })
+    const garment = await readFlat(picture)
+    expect(alphaAt(garment!.picture, 150, 107)).toBe(255)
+    expect(alphaAt(garment!.picture, 150, 98)).toBe(0)
+  })
+
   it('tells cloth in the colour of a ground without noise by its texture', async () => {
     const white = shirt([225, 225, 225])
     for (let y = 80; y < 250; y++) {

@@ -59,7 +59,13 @@ function cutAbove(centre: Point, [left, right]: Sides, mask: Mask): Mask {
 }
 
 /** Of the moved rim of a collar's band. `change` is a share of the rim's own change; widths are in half widths of the chest. */
-const BAND = { coherence: 0.85, coverage: 0.5, change: 0.45, narrowest: 0.03, widest: 0.16 }
+const BAND = {
+  coverage: 0.5,
+  narrowest: 0.03,
+  widest: 0.16,
+  likely: { coherence: 0.63, change: 0.38 },
+  sure: { coherence: 0.85, change: 0.45 },
+}
 
 /**
  * The curve that is most likely the front edge of the opening; null when none is likely.
@@ -86,20 +92,26 @@ async function rimOf(
 
 /** The upper edge of the collar's band, when the curve is the lower one. */
 function bandTop(rim: Rim, lab: Lab, mask: Mask, half: number): Rim {
-  let best = rim
-  let most = 0
   const own = Math.hypot(...agreementOf(rim, lab, mask).mean)
+  const moved: { rim: Rim; evidence: number; isSure: boolean }[] = []
   for (let width = Math.max(3, half * BAND.narrowest); width < half * BAND.widest; width += 0.5) {
-    const radii = rim.radii.map((r) => Math.max(0, r - width))
-    const moved = { ...rim, radii }
-    const { coherence, coverage, mean } = agreementOf(moved, lab, mask)
-    const change = Math.hypot(...mean)
-    if (coherence < BAND.coherence || coverage < BAND.coverage || change < own * BAND.change)
-      continue
-    if (change * coherence > most) {
-      most = change * coherence
-      best = moved
-    }
+    const higher = { ...rim, radii: rim.radii.map((r) => Math.max(0, r - width)) }
+    const { coherence, coverage, mean } = agreementOf(higher, lab, mask)
+    const change = Math.hypot(...mean) / own
+    const isAtLeast = (least: Record<'coherence' | 'change', number>) =>
+      coverage > BAND.coverage && coherence > least.coherence && change > least.change
+    moved.push({
+      rim: higher,
+      evidence: isAtLeast(BAND.likely) ? change * coherence : 0,
+      isSure: isAtLeast(BAND.sure),
+    })
   }
-  return best
+  // Nearest to the curve the change is still that across it.
+  const peaks = moved.filter(({ evidence }, i) => {
+    const beside = [moved[i - 1]?.evidence ?? Infinity, moved[i + 1]?.evidence ?? 0]
+    return evidence > 0 && evidence >= Math.max(...beside)
+  })
+  // Where there are several, they may be folds, or a texture.
+  const edges = peaks.length === 1 ? peaks : peaks.filter(({ isSure }) => isSure)
+  return edges.toSorted((one, other) => other.evidence - one.evidence)[0]?.rim ?? rim
 }
