@@ -18,6 +18,7 @@ import { clothsOf } from '../src/garment/cloth-mask.ts'
 import { readFlat, readGarment } from '../src/garment/read.ts'
 import { hasOneSleeve } from '../src/garment/shape.ts'
 import { shapeOnLegs, wornShapeOf } from '../src/garment/worn.ts'
+import { shapeOf } from '../src/garment/kind.ts'
 import { wornUpperOf } from '../src/garment/worn-upper.ts'
 import { bestFirst, withBothSleeves } from '../src/garment/whole.ts'
 import { isWornOnLegs, showsSkin, wearerIn, withShoulders } from '../src/garment/wearer.ts'
@@ -1553,6 +1554,26 @@ describe('wornUpperOf', () => {
     )
     expect(worn?.mask.data.lastIndexOf(1)).toBeLessThan(270 * width)
     expect(worn?.shape.kind).toBe('top')
+  })
+})
+
+describe('a garment without a waist', () => {
+  const maskOf = (half: string) => {
+    const picture = cutOut([half])
+    return maskWhere(picture, (i) => picture.data[i * 4]! < 100)
+  }
+
+  it('is no pair of trousers, though its front is open', () => {
+    const open = maskOf('150 60, 132 60, 118 66, 72 100, 52 300, 138 300, 138 150, 150 150')
+    expect(shapeOf(open)?.kind).not.toBe('trousers')
+    const trousers = maskOf('150 60, 90 60, 80 84, 74 108, 52 300, 138 300, 138 150, 150 150')
+    expect(shapeOf(trousers)?.kind).toBe('trousers')
+  })
+
+  it('is no skirt, though its sleeves are bent and lie on it', () => {
+    const top = '150 60, 110 60, 108 84, 80 108, '
+    expect(shapeOf(maskOf(`${top}54 180, 52 240, 86 280, 88 300, 150 300`))?.kind).not.toBe('skirt')
+    expect(shapeOf(maskOf('150 60, 100 60, 92 84, 80 150, 52 300, 150 300'))?.kind).toBe('skirt')
   })
 })
 
