@@ -1621,6 +1621,19 @@ describe('clothes on a person who is seen from the hips down', () => {
     expect(isWornOnLegs({ ...perception, pose: armless })).toBe(false)
     const footless = { ...pose, leftAnkle: faint, rightAnkle: faint }
     expect(isWornOnLegs({ ...perception, pose: footless })).toBe(true)
+    // At the edge of the picture, where hips are 70 pixels below, and knees 160 farther.
+    const guessed = {
+      ...pose,
+      leftShoulder: { x: 190, y: 2, score: 0.7 },
+      rightShoulder: { x: 110, y: 2, score: 0.7 },
+    }
+    expect(isWornOnLegs({ ...perception, pose: guessed })).toBe(true)
+    const seen = {
+      ...guessed,
+      leftHip: { ...pose.leftHip, y: 125 },
+      rightHip: { ...pose.rightHip, y: 125 },
+    }
+    expect(isWornOnLegs({ ...perception, pose: seen })).toBe(false)
   })
 
   it('are the trousers, when their waist was found or they are all that is seen', () => {

@@ -4,8 +4,7 @@ import { CompositionError } from '../composition-error.ts'
 import { distanceTo as distanceToSet } from '../distance.ts'
 import { likeness, paletteOf } from '../assess/colours.ts'
 import { LABEL, type ParsedClothes } from '../parsing.ts'
-import { middle } from '../lines.ts'
-import { isConfident, type Joint, type Pose } from '../perception.ts'
+import { isConfident, type Pose } from '../perception.ts'
 import { lerp, pixelsWhere, type Raster } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { hairBefore, handsBefore } from './before-cloth.ts'
@@ -14,7 +13,7 @@ import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 import { bodyRowsOf, gapLength } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
-import type { Wearer } from './wearer.ts'
+import { thighsOf, type Thigh, type Wearer } from './wearer.ts'
 import { wornUpperOf } from './worn-upper.ts'
 import { smoothClosed } from '../smoothing.ts'
 
@@ -40,10 +39,10 @@ const SLIVER = 1.2
 const FRONT = { from: 0.12, to: 0.8, side: 0.1, step: 0.02, least: 0.93 }
 
 /**
- * The narrowest place of a leg, in its usual widths: 0.7 and more of 27 trousers, and 0.3 where the parsing lost a part of
- * them.
+ * The narrowest place of a leg, in its usual widths: 0.7 and more of 27 trousers, 0.4 of others whose legs cross, and 0.3
+ * where the parsing lost a part of them.
  */
-const LEAST_LEG = 0.5
+const LEAST_LEG = 0.35
 /** Smaller pieces, as a share of the largest one, are no legs of trousers, but socks in their colour, or hands. */
 const LEAST_PIECE_OF_LEGS = 0.2
 
@@ -163,13 +162,6 @@ export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   const { hipY, thigh } = thighsOf(left, right)
   const down = (bounds.top - hipY) / thigh
   return down > -ABOVE_HIPS && down < UNDER_SHIRT ? wornLowerOf(mask, left, right) : null
-}
-
-type Thigh = Record<'hip' | 'knee', Joint>
-
-function thighsOf(left: Thigh, right: Thigh) {
-  const hipY = middle(left.hip, right.hip).y
-  return { hipY, thigh: middle(left.knee, right.knee).y - hipY }
 }
 
 const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
