@@ -76,6 +76,8 @@ export interface Assessment {
   identity: number
   /** The old trousers or skirt that went although the garment is a top. */
   undressed: number
+  /** The trousers or skirt, in squared sizes of the body, that had to be painted where the old top was longer. */
+  invented: number
 }
 
 // Chosen by experiment, like all numbers below that name no other origin.
@@ -95,6 +97,8 @@ const PERSON = 0.3
 const LENGTHS = { spill: 0.25, shred: 0.03, gap: 0.1, farGround: 0.5 }
 /** The middle of the body, also without arms at its sides: half-widths of the torso across, its lengths along. */
 const MIDDLE = { half: 0.6, arms: 0.8, top: 0.1, bottom: 1.2 }
+/** Where trousers or a skirt are painted below a shorter top, in the same units. */
+const LOW = { half: 1.1, top: 0.95 }
 
 /** The facts with what every measure needs. */
 interface View extends Facts {
@@ -187,6 +191,15 @@ function coverageOf(view: View) {
     return all === 0 ? 1 : cloth.filter(isInHalf).length / all
   }
   const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
+  const isPainted: PixelSet = (i) => !isDrawn(i) && isRepainted(i)
+  const isTop = garment.kind === 'top'
+  const isInvented: PixelSet = (i) =>
+    parsing.labels[i] === LABEL.top &&
+    places.y[i]! > LOW.top &&
+    Math.abs(places.x[i]!) < LOW.half &&
+    isPainted(i) &&
+    !view.showsGround(i) &&
+    !isOnArm(i)
   return {
     // An old blouse may hide all that a skirt covers for certain.
     coverage: expected.length > 0 ? cloth.length / expected.length : Number(isWorn()),
@@ -196,8 +209,8 @@ function coverageOf(view: View) {
       replacedArea(view, places, isDrawn),
       (i) => covered.data[i]! < BARE && change[i]! < SAME,
     ),
-    undressed:
-      garment.kind === 'top' ? shareOf(parsing, isBottom, (i) => !isDrawn(i) && isRepainted(i)) : 0,
+    undressed: isTop ? shareOf(parsing, isBottom, isPainted) : 0,
+    invented: isTop ? pixelsWhere(change.length, isInvented).length / view.size ** 2 : 0,
   }
 }
 

@@ -339,19 +339,34 @@ describe('the assessment', () => {
     expect(stretch).toBe(8)
   })
 
-  it('notices trousers taken off under a new top', async () => {
+  /** Paints over what is below the waist. */
+  const repaintBottom = (result: Raster) => {
     const { width, labels } = facts.parsing
     const scale = photo.width / width
-    const { undressed } = await spoilt((result) => {
-      for (let y = 0, i = 0; y < result.height; y++) {
-        for (let x = 0; x < result.width; x++, i++) {
-          const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
-          if (label === LABEL.bottom) result.data.set([220, 170, 140], i * 4)
-        }
+    for (let y = 0, i = 0; y < result.height; y++) {
+      for (let x = 0; x < result.width; x++, i++) {
+        const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
+        if (label === LABEL.bottom) result.data.set([220, 170, 140], i * 4)
       }
-    })
+    }
+  }
+
+  it('notices trousers taken off under a new top', async () => {
+    const { undressed } = await spoilt(repaintBottom)
     expect(sound.undressed).toBeLessThan(0.1)
     expect(undressed).toBeGreaterThan(0.9)
+  })
+
+  it('notices trousers that had to be painted where a longer top was', async () => {
+    const labels = facts.parsing.labels.map((old) => (old === LABEL.bottom ? LABEL.top : old))
+    const parsing = { ...facts.parsing, labels }
+    const { invented } = await spoilt(repaintBottom, { parsing })
+    expect(verdict({ ...sound, invented })?.message).toBe(
+      'Most of the trousers or skirt had to be invented.',
+    )
+    expect((await spoilt(repaintBottom, { parsing, showsGround: () => true })).invented).toBe(0)
+    expect((await spoilt(repaintBottom)).invented).toBe(sound.invented)
+    expect(sound.invented).toBeLessThan(0.05)
   })
 
   it('does not fail on a single pixel or without a person', async () => {

@@ -24,6 +24,7 @@ const LIMITS: readonly Limit[] = [
   ['halfCoverage', 'least', 0.55, 'On one side the garment covers {share} of where it belongs.'],
   ['oldLeft', 'most', 0.12, '{share} of the old clothing stays visible.'],
   ['undressed', 'most', 0.35, '{share} of the trousers or skirt was removed.'],
+  ['invented', 'most', 0.4, 'Most of the trousers or skirt had to be invented.'],
   ['stretch', 'most', 12, 'The garment is distorted {times}-fold.'],
   ['scattered', 'most', 0.015, '{share} of the garment is in loose pieces.'],
   ['shreds', 'most', 0.0105, '{share} of the garment is in shreds.'],
