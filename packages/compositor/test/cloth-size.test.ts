@@ -102,6 +102,7 @@ describe('fitLower', () => {
       hemOf({ ...trousers(60, wearer), kind: 'skirt', legs: null })
     expect(skirt({ hipY: 40, thigh: 160 })).toBeCloseTo(290, 0)
     expect(skirt({ hipY: 40, thigh: 80 })).toBeCloseTo(380, 0)
+    expect(skirt({ hipY: 240, thigh: 80 })).toBeCloseTo(200, 0)
   })
 })
 

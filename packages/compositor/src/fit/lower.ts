@@ -54,6 +54,7 @@ interface Measures {
   waistY: number
   crotchY: number
   waistYOfPhoto: number
+  hemYOfPhoto: number
   /** x of the garment's middle in the product photo. */
   centre: number
   /** The garment's width at the hips in the product photo. */
@@ -68,6 +69,7 @@ function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
   const { torso } = body
   const { waist, left, right, wearer } = garment
   const waistYOfPhoto = mean(waist.map(({ y }) => y))
+  const hemYOfPhoto = (left.at(-1)!.y + right.at(-1)!.y) / 2
   const width = Math.max(2, hipX(right, waistYOfPhoto) - hipX(left, waistYOfPhoto))
   return {
     garment,
@@ -75,11 +77,11 @@ function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
     waistY: waistOf(body, scene),
     crotchY: CROTCH.below * torso,
     waistYOfPhoto,
+    hemYOfPhoto,
     centre: (waist[0]!.x + waist.at(-1)!.x) / 2,
     width,
     scale: ((body.edgeAt(1, torso) - body.edgeAt(-1, torso)) * EASE) / width,
-    worn:
-      wearer && (mean([left, right].map((side) => side.at(-1)!.y)) - wearer.hipY) / wearer.thigh,
+    worn: wearer && Math.max(0, (hemYOfPhoto - wearer.hipY) / wearer.thigh),
   }
 }
 
@@ -92,9 +94,9 @@ function hemAt(below: number, { torso, left, right }: Body): number {
 }
 
 function fitSkirt(measures: Measures): FittedTube {
-  const { garment, body, waistY, waistYOfPhoto, centre, scale, worn } = measures
-  const length = (garment.left.at(-1)!.y + garment.right.at(-1)!.y) / 2 - waistYOfPhoto
-  const down = worn === null ? scale : (hemAt(worn, body) - waistY) / Math.max(1, length)
+  const { garment, body, waistY, waistYOfPhoto, hemYOfPhoto, centre, scale, worn } = measures
+  const length = Math.max(1, hemYOfPhoto - waistYOfPhoto)
+  const down = worn === null ? scale : (hemAt(worn, body) - waistY) / length
   const from = {
     outer: resample(garment.left, SIDE_POINTS),
     inner: resample(garment.right, SIDE_POINTS),

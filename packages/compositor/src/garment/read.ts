@@ -85,7 +85,7 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
 const NOTHING = 0.1
 const DOUBT = 0.4
 
-/** The perception of a person without shoulders, whose mask has gaps, with all that stands out. */
+/** The perception of a person without shoulders, with those, and with all that stands out in its mask, which has gaps. */
 async function withLegs(
   small: Raster,
   perception: Perception,

@@ -201,7 +201,8 @@ function wornLowerOf(cloth: Mask, left: Thigh, right: Thigh): Worn | null {
   // A shirt may hide the upper part.
   const crotch = crotchOf(mask, rows, 0)
   if (crotch && narrowestLeg(rows, crotch) < LEAST_LEG) return null
-  const areKneesSeen = isConfident(left.knee) && isConfident(right.knee)
-  const wearer = areKneesSeen ? thighsOf(left, right) : null
+  const thighs = thighsOf(left, right)
+  const areSeen = isConfident(left.knee) && isConfident(right.knee) && thighs.thigh > 0
+  const wearer = areSeen ? thighs : null
   return { mask, shape: { ...lowerShapeOf(outline, rows, crotch), wearer }, hidden: null }
 }
