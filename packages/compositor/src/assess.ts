@@ -111,7 +111,8 @@ interface View extends Facts {
   change: Float32Array
   places: Places
   isDrawn: PixelSet
-  isRepainted: PixelSet
+  /** Painted, and not with the garment. */
+  isPainted: PixelSet
   /** The product's cloth in the size in which it is drawn, and its colours. */
   product: Raster
   palette: Palette
@@ -143,7 +144,7 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
       (i) => parsing.labels[i] !== LABEL.ground || covered.data[i]! > 0.5,
     ),
     isDrawn: (i) => covered.data[i]! > 0.5,
-    isRepainted: (i) => change[i]! > REPAINTED,
+    isPainted: (i) => covered.data[i]! <= 0.5 && change[i]! > REPAINTED,
     product,
     palette,
   }
@@ -178,7 +179,7 @@ function asDrawn(product: Raster, covered: Plane): Raster {
 
 /** How much of the new garment is where it belongs, and how much of the old clothing is left. */
 function coverageOf(view: View) {
-  const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
+  const { garment, parsing, covered, result, change, places, isDrawn, isPainted, palette } = view
   const isExpected = expectedArea(view, places)
   const isOnArm = onArms(view.body, parsing)
   // An arm before the body may be bare.
@@ -191,7 +192,6 @@ function coverageOf(view: View) {
     return all === 0 ? 1 : cloth.filter(isInHalf).length / all
   }
   const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
-  const isPainted: PixelSet = (i) => !isDrawn(i) && isRepainted(i)
   const isTop = garment.kind === 'top'
   const isInvented: PixelSet = (i) =>
     parsing.labels[i] === LABEL.top &&
@@ -216,7 +216,7 @@ function coverageOf(view: View) {
 
 /** Faults of the drawn cloth, and of what was painted beside it. */
 async function clothOf(view: View) {
-  const { parsing, perception, product, showsGround, size, places, isDrawn, isRepainted } = view
+  const { parsing, perception, product, showsGround, size, places, isDrawn, isPainted } = view
   const { labels } = parsing
   const isPerson: PixelSet = (i) => labels[i] !== LABEL.ground
   // Arms that were painted over old sleeves have the sleeves' label.
@@ -224,10 +224,10 @@ async function clothOf(view: View) {
     labels[i] === LABEL.skin ||
     labels[i] === LABEL.hair ||
     labels[i] === LABEL.item ||
-    (isPerson(i) && !isDrawn(i) && isRepainted(i))
+    (isPerson(i) && isPainted(i))
   // Painted or old places in which the garment could have been.
   const isFault: PixelSet = (i) =>
-    !isDrawn(i) && (labels[i] === LABEL.top || labels[i] === LABEL.bottom || isRepainted(i))
+    isPainted(i) || (!isDrawn(i) && (labels[i] === LABEL.top || labels[i] === LABEL.bottom))
   const isMiddle: PixelSet = (i) =>
     Math.abs(places.x[i]!) < MIDDLE.half &&
     places.y[i]! > MIDDLE.top &&
@@ -255,11 +255,8 @@ function peopleOf(view: View) {
   const { body, parsing, perception, covered, change, size, places, isLower, isDrawn } = view
   const { labels } = parsing
   const isOffShoulder = isUpper(view.garment) && view.garment.shoulders === 'off-shoulder'
-  const isPainted: PixelSet = (i) =>
-    labels[i] === LABEL.top &&
-    !isDrawn(i) &&
-    view.isRepainted(i) &&
-    Math.abs(places.x[i]!) < MIDDLE.arms
+  const isPaintedTop: PixelSet = (i) =>
+    labels[i] === LABEL.top && view.isPainted(i) && Math.abs(places.x[i]!) < MIDDLE.arms
   const fromPerson = distanceTo(parsing, (i) => perception.person.data[i]! > PERSON || isDrawn(i))
   return {
     faceChange: meanOf(change, (i) => labels[i] === LABEL.face && !isDrawn(i)),
@@ -270,7 +267,7 @@ function peopleOf(view: View) {
     brokenSleeves: isLower || isOffShoulder ? 0 : brokenSleeves(view),
     unevenSleeves: isLower ? 0 : unevenSleeves(view),
     hiddenHands: hiddenHands(body, parsing, covered),
-    paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPainted),
+    paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPaintedTop),
     stumps: isLower ? 0 : stumps(view),
   }
 }

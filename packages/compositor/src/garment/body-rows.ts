@@ -75,6 +75,14 @@ export const reachOf = (rows: BodyRows, y: number, way: Way): number =>
 export const extentOf = ({ farLeft, farRight }: BodyRows, y: number): number =>
   farRight[y]! - farLeft[y]!
 
+/** The row at a share of the garment's height, from above. */
+export const rowAt = ({ bounds: { top, bottom } }: BodyRows, share: number): number =>
+  Math.round(top + share * (bottom - top))
+
+/** The same as `extentOf` of the row there. */
+export const extentAtShare = (rows: BodyRows, share: number): number =>
+  extentOf(rows, rowAt(rows, share))
+
 /** How far the outermost cloth of a row is from the axis on one side; NaN where there is none. */
 export const farReachOf = ({ axis, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
   way < 0 ? axis - farLeft[y]! : farRight[y]! - axis

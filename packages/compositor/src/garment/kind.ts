@@ -2,7 +2,14 @@
 import { clamp, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
 import { within } from '../parsing/frame.ts'
-import { bodyRowsOf, extentOf, gapLength, type BodyRows } from './body-rows.ts'
+import {
+  bodyRowsOf,
+  extentAtShare,
+  extentOf,
+  gapLength,
+  rowAt,
+  type BodyRows,
+} from './body-rows.ts'
 import { crotchOf } from './lower.ts'
 import { areaOfRow, type Mask } from './mask.ts'
 import { openGaps } from './seams.ts'
@@ -34,12 +41,11 @@ function hasLegs(rows: BodyRows, crotch: Point): boolean {
   const height = bounds.bottom - bounds.top
   const share = (crotch.y - bounds.top) / height
   const gap = gapLength(rows, Math.floor(crotch.y))
-  const extent = (share: number) => extentOf(rows, Math.round(bounds.top + share * height))
   return (
     share > LEGS.from &&
     share < LEGS.to &&
     gap > height * LEGS.gap &&
-    extent(LEGS.above) > extent(LEGS.hips) * LEGS.waist
+    extentAtShare(rows, LEGS.above) > extentAtShare(rows, LEGS.hips) * LEGS.waist
   )
 }
 
@@ -72,11 +78,8 @@ const HEM = { at: 0.9, tall: [1, 1.4], narrow: [0.4, 0.7] } as const
 /** Whether sleeves that are bent make a garment without a gap narrower towards its hem. */
 function tapersToHem(rows: BodyRows): boolean {
   const { top, bottom, left, right } = rows.bounds
-  const height = bottom - top
-  const extent = (share: number) => extentOf(rows, Math.round(top + share * height))
-  return (
-    within(height / (right - left), HEM.tall) && within(extent(HEM.at) / extent(0.5), HEM.narrow)
-  )
+  const narrow = extentAtShare(rows, HEM.at) / extentAtShare(rows, 0.5)
+  return within((bottom - top) / (right - left), HEM.tall) && within(narrow, HEM.narrow)
 }
 
 /**
@@ -111,11 +114,8 @@ function isLevel({ left, right, neckline }: UpperShape): boolean {
 
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 function startsWithWaist(mask: Mask, rows: BodyRows, crotch: Point | null): boolean {
-  const { bounds } = rows
-  const height = bounds.bottom - bounds.top
-  const rowAt = (share: number) => Math.round(bounds.top + share * height)
-  const covered = (share: number) => areaOfRow(mask, rowAt(share))
-  const extent = (share: number) => extentOf(rows, rowAt(share))
+  const covered = (share: number) => areaOfRow(mask, rowAt(rows, share))
+  const extent = (share: number) => extentAtShare(rows, share)
   if (hasSleeves(rows)) {
     if (!crotch) return false
   } else if (crotch && hasLegs(rows, crotch)) return true

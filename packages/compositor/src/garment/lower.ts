@@ -3,7 +3,7 @@ import type { LowerGarment } from '../garment.ts'
 import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { areaOfRow, boundsOf, maskWhere, runsOf, type Bounds, type Mask } from './mask.ts'
-import { extentOf, widthBesideGap, type BodyRows } from './body-rows.ts'
+import { extentAtShare, widthBesideGap, type BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { median } from '../plane.ts'
 import { smoothLine } from '../smoothing.ts'
@@ -126,8 +126,7 @@ export function crotchOf(mask: Mask, rows: BodyRows, highest = CROTCH.highest): 
   const height = bounds.bottom - bounds.top
   const width = bounds.right - bounds.left
   const long = height > width * LONG
-  const hips = Math.round(bounds.top + height * HIPS.at)
-  const flares = extentOf(rows, hips) < width * HIPS.wide
+  const flares = extentAtShare(rows, HIPS.at) < width * HIPS.wide
   let count = 0
   let top: Point | null = null
   for (let y = bounds.bottom - 1; y > bounds.top + height * highest; y--) {

@@ -91,10 +91,7 @@ const LONGEST_THIGH = 1.3
 
 /** Whether shoulders are seen, and not only guessed at the edge of a picture of legs. */
 function showsShoulders(pose: Pose, share = 1): boolean {
-  const { hipY, thigh } = thighsOf(
-    { hip: pose.leftHip, knee: pose.leftKnee },
-    { hip: pose.rightHip, knee: pose.rightKnee },
-  )
+  const { hipY, thigh } = thighsOf(limbsOf(pose, 'left'), limbsOf(pose, 'right'))
   const torso = hipY - middle(pose.leftShoulder, pose.rightShoulder).y
   const isGuessed = meanOf(pose, 'Knee') > LEGS.Knee && thigh > LONGEST_THIGH * torso
   return meanOf(pose, 'Shoulder') > TORSO.Shoulder * share && !isGuessed
@@ -153,10 +150,8 @@ function isVisible({ person }: Perception): boolean {
 export const isWornOnLegs = (perception: Perception): boolean =>
   showsLegs(perception.pose) && isVisible(perception)
 
-export type Thigh = Record<'hip' | 'knee', Joint>
-
 /** The height of the hips, and that of the thighs, in pixels. */
-export function thighsOf(left: Thigh, right: Thigh) {
+export function thighsOf(left: Limbs, right: Limbs) {
   const hipY = middle(left.hip, right.hip).y
   return { hipY, thigh: middle(left.knee, right.knee).y - hipY }
 }
@@ -203,7 +198,7 @@ export function wearerIn(perception: Perception, picture: Raster): Wearer | null
 export const showsSkin = ({ labels }: Parsing): boolean =>
   labels.filter((label) => label === LABEL.skin).length > LEAST_SKIN * labels.length
 
-const limbsOf = (pose: Pose, side: 'left' | 'right'): Limbs => ({
+export const limbsOf = (pose: Pose, side: 'left' | 'right'): Limbs => ({
   shoulder: pose[`${side}Shoulder`],
   elbow: pose[`${side}Elbow`],
   wrist: pose[`${side}Wrist`],

@@ -13,7 +13,7 @@ import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
 import { bodyRowsOf, gapLength } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
-import { thighsOf, type Thigh, type Wearer } from './wearer.ts'
+import { limbsOf, thighsOf, type Limbs, type Wearer } from './wearer.ts'
 import { wornUpperOf } from './worn-upper.ts'
 import { smoothClosed } from '../smoothing.ts'
 
@@ -157,8 +157,7 @@ export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   const mask = withoutTassels(solid(isAll ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : bottom))
   const bounds = boundsOf(mask)
   if (!bounds || area(mask) < mask.data.length * LEAST) return null
-  const left = { hip: pose.leftHip, knee: pose.leftKnee }
-  const right = { hip: pose.rightHip, knee: pose.rightKnee }
+  const [left, right] = [limbsOf(pose, 'left'), limbsOf(pose, 'right')]
   const { hipY, thigh } = thighsOf(left, right)
   const down = (bounds.top - hipY) / thigh
   return down > -ABOVE_HIPS && down < UNDER_SHIRT ? wornLowerOf(mask, left, right) : null
@@ -193,7 +192,7 @@ function withoutSlivers(mask: Mask): Mask {
   return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 
-function wornLowerOf(cloth: Mask, left: Thigh, right: Thigh): Worn | null {
+function wornLowerOf(cloth: Mask, left: Limbs, right: Limbs): Worn | null {
   const mask = keepLarge(cloth, LEAST_PIECE_OF_LEGS)
   const rows = bodyRowsOf(mask)
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
