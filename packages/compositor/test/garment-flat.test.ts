@@ -1120,6 +1120,13 @@ describe('readFlat', () => {
     expect(await readFlat(sweater)).toMatchObject({ kind: 'top', shoulders: 'sleeves' })
   })
 
+  it('takes a long straight garment whose sleeves end far above its hem for a dress', async () => {
+    const dress = cutOut([
+      '150 60, 124 52, 104 62, 84 100, 74 204, 98 208, 109 130, 110 130, 116 290, 150 290',
+    ])
+    expect(await readFlat(dress)).toMatchObject({ kind: 'dress', shoulders: 'sleeves' })
+  })
+
   it('finds the legs between which a long shadow lies', async () => {
     const legs = polygon(pointsOf('150 60, 100 60, 92 360, 138 360, 140 180, 150 170'))
     const trousers = draw(300, 400, (x, y) => {
