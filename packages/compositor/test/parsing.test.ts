@@ -207,6 +207,15 @@ describe('parse', () => {
     for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
   })
 
+  it('takes bare arms for skin beside a dress in nearly their colour', async () => {
+    const at = await labelsOf((fill) => {
+      for (const x of [54, 146]) fill(x - 9, 74, x + 9, 215, SKIN)
+      for (const x of [84, 116]) fill(x - 12, 205, x + 12, HEIGHT, SKIN)
+      fill(66, 68, 134, 205, [214, 176, 134])
+    })
+    expect([at(100, 120), at(50, 130), at(50, 200)]).toEqual([LABEL.top, LABEL.skin, LABEL.skin])
+  })
+
   it.each([
     ['the forearm', [222, 223, 225], 128, 150],
     ['the elbow', [235, 236, 238], 112, 120],
@@ -241,7 +250,8 @@ it('learns no skin from the sleeves of a beige suit', () => {
   const pixels = Int32Array.from({ length: WIDTH * HEIGHT }, (_, i) => i)
   const body = bodyOf(POSE)
   const frame = frameOf(body, WIDTH, pixels)
-  const seeds = skinSeeds(toLab(picture), perception.person, frame, body)
+  const { pixels: seeds, showsFace } = skinSeeds(toLab(picture), perception.person, frame, body)
+  expect(showsFace).toBe(true)
   const isOf = (colour: Colour) => (i: number) => picture.data[i * 4 + 2] === colour[2]
   expect(seeds.filter(isOf(beige))).toEqual([])
   expect(seeds.filter(isOf(SKIN)).length).toBeGreaterThan(400)

@@ -79,11 +79,13 @@ export interface Evidence {
 /** Learns from the pixels where the joints say that each thing should be. */
 export function learnColours(evidence: Evidence, body: Body): Colours {
   const { lab, indices, person, frame } = evidence
-  const seenSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), SKIN_PARTS, SKIN_SLACK)
+  const { pixels, showsFace } = skinSeeds(lab, person, frame, body)
+  const seenSkin = colourCosts(lab, pixels, SKIN_PARTS, SKIN_SLACK)
   const shadedSkin = withShade(seenSkin)
   const likeSkin = clothLikeSkin(evidence, shadedSkin)
-  const litSkin = unlike(seenSkin, likeSkin)
-  const skin = unlike(shadedSkin, likeSkin)
+  const less = showsFace ? UNLIKE.face : UNLIKE.hands
+  const litSkin = unlike(seenSkin, likeSkin, less)
+  const skin = unlike(shadedSkin, likeSkin, less)
   const bare = (i: number) => skin[indices[i]!]! < BARE
   const { waist, isWaistGuessed, onePiece } = outfit(evidence, skin)
   const cloth = (test: (i: number) => boolean) => {
@@ -125,12 +127,15 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   })
 }
 
-/** Colours of such cloth cost so much more as skin. By experiment. */
-const UNLIKE = 6
+/**
+ * How much less a colour costs as such cloth than as skin, when that is like a face or only like hands, if it is to cost `more`
+ * as skin. By experiment.
+ */
+const UNLIKE = { face: 1.5, hands: -1, more: 6 }
 
 /** The costs of skin beside cloth that looks like it. */
-const unlike = (skin: ColourCosts, cloth: ColourCosts | null): ColourCosts =>
-  cloth ? skin.map((cost, c) => (cloth[c]! < cost + 1 ? cost + UNLIKE : cost)) : skin
+const unlike = (skin: ColourCosts, cloth: ColourCosts | null, less: number): ColourCosts =>
+  cloth ? skin.map((cost, c) => (cloth[c]! < cost - less ? cost + UNLIKE.more : cost)) : skin
 
 /** The colours of a top that looks like skin; null where none does. */
 function clothLikeSkin(

@@ -55,8 +55,14 @@ const LEAST_FACE = 20
 /** Fewer pixels than this have no median worth comparing with. */
 const LEAST_BASE = 12
 
+export interface SkinSeeds {
+  pixels: number[]
+  /** Whether they look like a face; otherwise what is like hands may be cloth. */
+  showsFace: boolean
+}
+
 /** Pixels of bare skin: the face's, and those of neck, hands, arms and legs that look like it. */
-export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): number[] {
+export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): SkinSeeds {
   const size = lab.L.length
   const sure = (i: number) =>
     person.data[i]! > SURE && couldBeSkin([lab.L[i]!, lab.a[i]!, lab.b[i]!])
@@ -74,11 +80,12 @@ export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): nu
   const base = showsFace
     ? face
     : [...face, ...limbs.filter((i) => frame.armAt[i]! > HAND || isNeck(frame, i))]
-  if (base.length < LEAST_BASE) return base
+  if (base.length < LEAST_BASE) return { pixels: base, showsFace }
   const core = base.filter(likeThose(lab, base, CORE))
   const alike = limbs.filter(likeThose(lab, core, SHADED))
   const own = showsFace ? alike.filter(unlikeClothes(lab, person, frame, core)) : alike
-  return [...core, ...(own.length < MOSTLY_SKIN * alike.length ? own : alike)]
+  const pixels = [...core, ...(own.length < MOSTLY_SKIN * alike.length ? own : alike)]
+  return { pixels, showsFace }
 }
 
 /** Where clothes are most often, in the units of `Frame`. */
