@@ -31,6 +31,16 @@ const UPPER_ARM = 4
 
 export const isSeen = (joint: Joint) => joint.score >= SEEN
 
+/**
+ * The joints of a leg, which goes on below where the picture ends, or where something hides it: a thigh is about as long as the
+ * trunk, and a shin as the thigh.
+ */
+export function wholeLeg([hip, knee, ankle]: Limb['joints'], trunk: number): Limb['joints'] {
+  const bend = isSeen(knee) ? knee : { x: hip.x, y: hip.y + trunk, score: SEEN }
+  const end = { x: 2 * bend.x - hip.x, y: 2 * bend.y - hip.y, score: SEEN }
+  return [hip, bend, isSeen(knee) && isSeen(ankle) ? ankle : end]
+}
+
 /** Whether the point lies in the limb's tube, whose width is multiplied by `times`. */
 export function isInLimb({ joints, radii }: Limb, point: Point, times: number): boolean {
   const isInTube = (from: 0 | 1, to: 1 | 2) =>

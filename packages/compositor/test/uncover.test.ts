@@ -206,6 +206,21 @@ describe('uncover', () => {
     expect([230, 248].map((y) => becomes[y * WIDTH + 73])).toEqual([BECOMES.ground, BECOMES.skin])
   })
 
+  it('shows both legs below new shorts where the picture ends above the ankles', async () => {
+    const { parsing } = drawPerson(true)
+    const covered = createPlane(WIDTH, HEIGHT)
+    for (let y = 188; y < 240; y++) covered.data.fill(1, y * WIDTH + 66, y * WIDTH + 134)
+    for (const knees of [kneesAt(255), { leftKnee: kneesAt(255).leftKnee }, {}]) {
+      const pose = { ...poseOf(), ...knees }
+      const { becomes } = await planUncovering(parsing, pose, covered, 'trousers')
+      expect([84, 100, 116].map((x) => becomes[295 * WIDTH + x])).toEqual([
+        BECOMES.skin,
+        BECOMES.ground,
+        BECOMES.skin,
+      ])
+    }
+  })
+
   it('shows skin above new trousers where the old ones were, but leaves what is too high for trousers', async () => {
     const above = async (waist: number) => {
       const person = drawPerson(true)

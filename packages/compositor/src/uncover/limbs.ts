@@ -1,10 +1,12 @@
 // Arms and legs as tubes around the joints, as wide as the visible skin and the clothing allow.
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Joint, JointName, Pose } from '../perception.ts'
-import { between, distance, middle, pointBeside } from '../lines.ts'
+import { wholeLeg } from '../limb.ts'
+import { between, distance, pointBeside } from '../lines.ts'
 import { median } from '../plane.ts'
 import { clamp, indexAt, lerp, ramp, type Point } from '../raster.ts'
 import { smoothBetween } from '../smoothing.ts'
+import type { Torso } from './torso.ts'
 
 /** A limb around an axis from its root (shoulder, hip) to its end (wrist, ankle). */
 export interface Limb {
@@ -53,8 +55,6 @@ const STEPS = 24
 const NOWHERE = { left: 0, top: 0, right: 0, bottom: 0 }
 /** The confidence from which on a joint is used. */
 const SEEN = 0.15
-/** The least size of the body in lengths of the torso: the shoulders of a turned body appear closer. */
-const LEAST_SIZE = 0.58
 /** Where a limb ends, as on the axis: up to the hand, as the joint is not exactly where the hand begins. */
 const HAND = 2.25
 /** How far from the bend, in bones, the axis is rounded. */
@@ -63,27 +63,17 @@ const ROUND = 0.2
 const LEAST_HALF = 0.5
 const NEAR = 2
 
-/** The body's size in pixels: the distance of the shoulders as seen from the front. At least 1. */
-export function bodySize(pose: Pose): number {
-  const shoulders = distance(pose.leftShoulder, pose.rightShoulder)
-  const torso = distance(
-    middle(pose.leftShoulder, pose.rightShoulder),
-    middle(pose.leftHip, pose.rightHip),
-  )
-  return Math.max(1, shoulders, LEAST_SIZE * torso)
-}
-
-/** The arms and legs that the pose shows, in pixels of the parsing. */
-export function limbsOf(parsing: Parsing, pose: Pose): Limb[] {
-  const size = bodySize(pose)
+/** The arms that the pose shows, and both legs, in pixels of the parsing. */
+export function limbsOf(parsing: Parsing, pose: Pose, { size, shoulderY, hipY }: Torso): Limb[] {
   const middleX =
     (pose.leftShoulder.x + pose.rightShoulder.x + pose.leftHip.x + pose.rightHip.x) / 4
   const limbs: Limb[] = []
   for (const [kind, root, bend, end] of CHAINS) {
-    const joints = [pose[root], pose[bend], pose[end]]
+    const seen: [Joint, Joint, Joint] = [pose[root], pose[bend], pose[end]]
+    const joints = kind === 'leg' ? wholeLeg(seen, hipY - shoulderY) : seen
     if (!joints.every((joint) => Number.isFinite(joint.x + joint.y))) continue
-    if (joints[0]!.score < SEEN || joints[1]!.score < SEEN) continue
-    const inner = joints[0]!.x > middleX ? -1 : 1
+    if (joints[0].score < SEEN || joints[1].score < SEEN) continue
+    const inner = joints[0].x > middleX ? -1 : 1
     const limb = { kind, axis: axisOf(joints, HALF_WIDTHS[kind], size), inner, box: NOWHERE }
     fitWidths(limb, parsing, size)
     limb.box = boxOf(limb.axis)

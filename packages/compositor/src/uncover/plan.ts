@@ -7,10 +7,10 @@ import { clamp, lerp, type Point } from '../raster.ts'
 import { numberPieces } from '../pieces.ts'
 import { BECOMES, isClothes, measured, type UncoverPlan } from './becomes.ts'
 import { clearBesideSleeves } from './beside-sleeves.ts'
-import { bodySize, labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
+import { labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
 import { reachUnder, roundOutline } from './smooth-plan.ts'
 import { withoutStrays } from './strays.ts'
-import { torsoOf, type Torso } from './torso.ts'
+import { bodySize, torsoOf, type Torso } from './torso.ts'
 
 export type GarmentKind = 'top' | 'dress' | 'trousers' | 'skirt'
 
@@ -66,7 +66,7 @@ export async function planUncovering(
   await pause()
   const { width, height, labels } = parsing
   const torso = torsoOf(parsing, pose)
-  const limbs = limbsOf(parsing, pose)
+  const limbs = limbsOf(parsing, pose, torso)
   const becomes = new Uint8Array(width * height)
   const plan: UncoverPlan = { width, height, becomes, parsing, torso, limbs }
   const extent = extentOf(covered)

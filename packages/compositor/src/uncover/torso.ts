@@ -2,10 +2,9 @@
 import { isSeen } from '../limb.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Pose } from '../perception.ts'
-import { middle } from '../lines.ts'
+import { distance, middle } from '../lines.ts'
 import { median } from '../plane.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
-import { bodySize } from './limbs.ts'
 
 export interface Torso {
   /** The distance of the shoulders as seen from the front, in pixels. */
@@ -21,6 +20,8 @@ export interface Torso {
 }
 
 // Chosen by experiment on the development photographs.
+/** The least size of the body in lengths of the torso: the shoulders of a turned body appear closer. */
+const LEAST_SIZE = 0.58
 /** Half widths of neck and shoulders by height above the shoulders, in units of the body's size. */
 const NECK: [number, number][] = [
   [0, 0.62],
@@ -58,6 +59,16 @@ const DRESS = { columns: 0.4, belowHips: 0.3 }
 const BELLY = { pixels: 2, columns: 0.4, lowest: 1.1 }
 /** A waist above this height of the trunk is not the hem of a top. */
 const REAL_WAIST = 0.88
+
+/** The body's size in pixels: the distance of the shoulders as seen from the front. At least 1. */
+export function bodySize(pose: Pose): number {
+  const shoulders = distance(pose.leftShoulder, pose.rightShoulder)
+  const torso = distance(
+    middle(pose.leftShoulder, pose.rightShoulder),
+    middle(pose.leftHip, pose.rightHip),
+  )
+  return Math.max(1, shoulders, LEAST_SIZE * torso)
+}
 
 /** The trunk in pixels of the parsing. */
 export function torsoOf(parsing: Parsing, pose: Pose): Torso {
