@@ -120,16 +120,25 @@ describe('parse', () => {
     expect(at(85, 230)).toBe(LABEL.bottom)
   })
 
-  it('finds the waist of shorts below a bare belly, in the colour of the top', async () => {
-    const at = await labelsOf((fill) => {
-      fill(66, 68, 134, 240, BLACK)
-      fill(66, 122, 134, 146, SKIN)
-      for (const x of [84, 116]) fill(x - 15, 216, x + 15, HEIGHT, SKIN)
-      for (const x of [50, 150]) fill(x - 9, 74, x + 9, 215, SKIN)
-    })
-    expect([at(100, 100), at(100, 134)]).toEqual([LABEL.top, LABEL.skin])
-    for (const y of [155, 180, 205]) expect(at(100, y)).toBe(LABEL.bottom)
-  })
+  it.each([
+    ['straight', 24, 0],
+    ['slanted', 16, 4],
+  ])(
+    'finds the waist of shorts below a %s belly, in the colour of the top',
+    async (_, height, slant) => {
+      const at = await labelsOf((fill) => {
+        fill(66, 68, 134, 240, BLACK)
+        for (const [step, left] of [66, 83, 100, 117].entries()) {
+          const down = slant * (step - 1.5)
+          fill(left, 122 + down, left + 17, 122 + height + down, SKIN)
+        }
+        for (const x of [84, 116]) fill(x - 15, 216, x + 15, HEIGHT, SKIN)
+        for (const x of [50, 150]) fill(x - 9, 74, x + 9, 215, SKIN)
+      })
+      expect([at(100, 100), at(100, 134)]).toEqual([LABEL.top, LABEL.skin])
+      for (const y of [155, 180, 205]) expect(at(100, y)).toBe(LABEL.bottom)
+    },
+  )
 
   it('takes an open coat for the top as far as it hangs beside the trousers', async () => {
     const coat: Colour = [120, 40, 50]
@@ -205,6 +214,25 @@ describe('parse', () => {
     })
     expect([at(100, 120), at(50, 200), at(54, 90)]).toEqual([LABEL.top, LABEL.skin, LABEL.skin])
     for (const x of [58, 62, 138, 142]) expect(at(x, 150)).toBe(LABEL.top)
+  })
+
+  it('takes a sweater in a colour that skin can have for the top where no face is seen', async () => {
+    const brown: Colour = [160, 124, 100]
+    const shaded: Colour = [120, 93, 75]
+    const at = await labelsOf(
+      (fill) => {
+        fill(0, 0, WIDTH, 60, [214, 216, 218])
+        fill(68, 172, 132, HEIGHT, BLACK)
+        for (const x of [54, 146]) {
+          fill(x - 12, 74, x + 12, 180, shaded)
+          fill(x - 8, 180, x + 8, 215, SKIN)
+        }
+        fill(66, 68, 134, 172, brown)
+      },
+      (_, y) => y < 60,
+    )
+    for (const x of [50, 146]) expect([at(x, 150), at(x, 205)]).toEqual([LABEL.top, LABEL.skin])
+    expect(at(100, 120)).toBe(LABEL.top)
   })
 
   it('takes bare arms for skin beside a dress in nearly their colour', async () => {

@@ -112,12 +112,20 @@ function unlikeClothes(lab: Lab, person: Plane, frame: Frame, core: number[]) {
 }
 
 /**
- * Cloth in a colour that skin can have: its least share of the torso off the arms, how far its pixels differ from its median,
- * and the shares of them and of the face that do not. By experiment.
+ * Cloth in a colour that skin can have: its least share of the torso off the arms, which is seen from the chest on, by
+ * `Frame.down`; how far its pixels differ from its median, and the shares of them and of the face that do not. By experiment.
  */
-const SKIN_COLOURED = { torso: 0.35, offArm: 0.1, light: 0.06, tint: 0.02, own: 0.55, face: 0.25 }
+const SKIN_COLOURED = {
+  torso: 0.35,
+  offArm: 0.1,
+  chest: 0.25,
+  light: 0.06,
+  tint: 0.02,
+  own: 0.55,
+  face: 0.25,
+}
 
-/** The pixels of a top that looks like skin, but has one colour, which the face has not; none without such a top. */
+/** The pixels of a top that looks like skin, but has one colour, which a face that is seen has not; none without such a top. */
 export function clothInSkinColour(
   lab: Lab,
   person: Plane,
@@ -129,13 +137,14 @@ export function clothInSkinColour(
     (i) => isTorso(frame, i) && frame.armDistance[i]! > SKIN_COLOURED.offArm,
   )
   const alike = torso.filter(isBare)
-  if (alike.length < SKIN_COLOURED.torso * torso.length) return []
+  const showsChest = torso.some((i) => frame.down[i]! < SKIN_COLOURED.chest)
+  if (!showsChest || alike.length < SKIN_COLOURED.torso * torso.length) return []
   const isUsual = likeThose(lab, alike, SKIN_COLOURED)
   const cloth = alike.filter(isUsual)
   const face = surePixels(person, (i) => frame.face[i]! < INNER_FACE.end)
   const ofFace = face.filter(isUsual)
   return cloth.length > SKIN_COLOURED.own * alike.length &&
-    ofFace.length < SKIN_COLOURED.face * face.length
+    ofFace.length <= SKIN_COLOURED.face * face.length
     ? cloth
     : []
 }

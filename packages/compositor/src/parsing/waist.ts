@@ -37,7 +37,7 @@ const ALIKE = 0.06
  * A bare belly: its least rows and lowest end; the cloth in each of them at most, and in a row above and below it at least, as
  * shares of the row's pixels; the least of these, in usual rows. Belts in the colour of skin are narrower. By experiment.
  */
-const BELLY = { rows: 4, lowest: 1, bare: 0.1, cloth: 0.5, seen: 0.5 }
+const BELLY = { rows: 4, lowest: 1, bare: 0.25, cloth: 0.5, seen: 0.5 }
 /** The variance of one cloth under even light, in Oklab with doubled tint. By experiment. */
 const NOISE = 0.0015
 
