@@ -37,6 +37,21 @@ describe('unfit', () => {
     }
   })
 
+  it('rejects crossed arms that hide the hands, for tops and dresses', () => {
+    const seen = seenWith(260, 250)
+    const { pose } = seen
+    Object.assign(pose.leftWrist, { x: 90, y: 135, score: 0.15 })
+    Object.assign(pose.rightWrist, { x: 105, y: 140, score: 0.15 })
+    for (const kind of ['top', 'dress'] as const) expect(unfit(seen, kind)).toMatch(/crossed/)
+    expect(unfit(seen, 'trousers')).toBeNull()
+    pose.leftWrist.score = 0.5
+    expect(unfit(seen, 'top')).toBeNull()
+    Object.assign(pose.leftWrist, { x: 135, score: 0.15 })
+    expect(unfit(seen, 'top')).toBeNull()
+    Object.assign(pose.leftWrist, { x: 105, y: 175 })
+    expect(unfit(seen, 'top')).toBeNull()
+  })
+
   it('ignores knees that are not seen', () => {
     const seen = seenWith(185, 260)
     seen.pose.leftKnee.score = 0.1
