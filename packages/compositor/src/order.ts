@@ -31,6 +31,9 @@ const WRIST = 2
 /** The least share of a piece of skin that lies where a hand may be, if the piece is a hand. By experiment. */
 const HAND_SHARE = 0.5
 
+/** A bare belly between a top and trousers: at most so high, and at least so wide, in body sizes, as hands are not. By experiment. */
+const BELLY = { high: 0.12, wide: 0.4 }
+
 /** Heights in the body's frame. */
 export interface LowerOrder {
   /** The upper edge of the new garment: it lies over a dress from there on. */
@@ -88,8 +91,9 @@ export function orderOf(
         // Beside the torso skin is the arm's; before the torso it can be the belly's.
         const beside = label === LABEL.skin && isBeside(body, side, point)
         if (at.distance > (beside ? BESIDE_TORSO : ON_ARM)) continue
-        // No sleeve: the cloth that a hand holds, or a pocket around it.
-        if (label === LABEL.top && at.share > WRIST) continue
+        // No sleeve: the cloth that a hand holds, or a pocket around it. No hand: a bare belly.
+        const isNoArm = label === LABEL.top || isBelly(parsing, i, body)
+        if (at.share > WRIST && isNoArm) continue
         if (label === LABEL.skin) {
           if (at.share > WRIST) order.sleeves.data[i] = 1
           else onArm[i] = 1
@@ -111,6 +115,22 @@ function dropLegs({ torso, sleeves }: Order, { labels, width }: Parsing, onArm: 
     if (atHand.length > HAND_SHARE * pixels.length || pixels.some((i) => onArm[i] === 1)) continue
     for (const i of atHand) torso.data[i] = sleeves.data[i] = 0
   }
+}
+
+/** Whether skin has a top above it and a bottom below, and is too low and too wide for a hand. */
+function isBelly({ labels, width }: Parsing, i: number, { size }: Body): boolean {
+  const end = (step: number) => {
+    let at = i
+    while (labels[at] === LABEL.skin) at += step
+    return at
+  }
+  const [above, below] = [end(-width), end(width)]
+  return (
+    labels[above] === LABEL.top &&
+    labels[below] === LABEL.bottom &&
+    (below - above) / width - 1 <= BELLY.high * size &&
+    end(1) - end(-1) > BELLY.wide * size
+  )
 }
 
 function isBeside(body: Body, side: BodySide, point: Point): boolean {

@@ -76,6 +76,17 @@ describe('orderOf', () => {
     expect(order.torso.data[193 * SIZE.width + 118]).toBe(0)
   })
 
+  it.each<[string, Box, number]>([
+    ['a hand before the waist', [108, 184, 130, 200], 1],
+    ['a bare belly beyond the wrist', [50, 190, 150, 198], 0],
+  ])('takes %s for what it is', (_, skin, inFront) => {
+    const { perception, parsing } = scene({ wrist: 0.6, sleeves: true })
+    fill(parsing, [50, skin[3], 150, 300], LABEL.bottom)
+    fill(parsing, skin, LABEL.skin)
+    const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
+    expect(order.torso.data[194 * SIZE.width + 118]).toBe(inFront)
+  })
+
   it('takes nothing for a forearm whose wrist is not seen', () => {
     const { perception, parsing } = scene({ wrist: 0.1, sleeves: true })
     const order = orderOf(parsing, readBody(perception, parsing), [0, 0], null)
