@@ -31,7 +31,7 @@ const WRIST = 2
 /** The least share of a piece of skin that lies where a hand may be, if the piece is a hand. By experiment. */
 const HAND_SHARE = 0.5
 
-/** A bare belly between a top and trousers: at most so high, and at least so wide, in body sizes, as hands are not. By experiment. */
+/** A bare belly between a top and trousers, in body sizes: at most so high, and at least so wide, unlike hands. By experiment. */
 const BELLY = { high: 0.12, wide: 0.4 }
 
 /** Heights in the body's frame. */
@@ -92,8 +92,7 @@ export function orderOf(
         const beside = label === LABEL.skin && isBeside(body, side, point)
         if (at.distance > (beside ? BESIDE_TORSO : ON_ARM)) continue
         // No sleeve: the cloth that a hand holds, or a pocket around it. No hand: a bare belly.
-        const isNoArm = label === LABEL.top || isBelly(parsing, i, body)
-        if (at.share > WRIST && isNoArm) continue
+        if (at.share > WRIST && (label === LABEL.top || isBelly(parsing, i, body))) continue
         if (label === LABEL.skin) {
           if (at.share > WRIST) order.sleeves.data[i] = 1
           else onArm[i] = 1

@@ -31,8 +31,8 @@ const DRESS = {
 }
 
 /**
- * In shares of the height, where both sleeves end at the highest: no dress is so short that they hang down to its `hem`. What
- * is `long`, in widths of the chest, and whose sleeves end at `high` at most, is no top, even if it is straight: of 207 tops three are
+ * Where the shorter one of two sleeves ends, in shares of the height: no dress is so short that both hang down to its `hem`.
+ * What is so `long`, in widths of the chest, and has it as `high`, is no top, even if it is straight: of 207 tops three are
  * so, one of them a long coat and one that is not read right; of 55 dresses 17, three of them straight.
  */
 const SLEEVES = { hem: 0.9, high: 0.75, long: 2.7 }
