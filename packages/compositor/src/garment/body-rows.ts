@@ -1,7 +1,15 @@
 // The garment's body read row by row: the run of cloth that contains the axis of symmetry.
 import { percentile } from '../plane.ts'
-import { lerp } from '../raster.ts'
-import { boundsOf, isSet, maskWhere, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
+import {
+  boundsOf,
+  isSet,
+  maskWhere,
+  rowAt,
+  runsOf,
+  type Bounds,
+  type Mask,
+  type Run,
+} from './mask.ts'
 import type { Way } from './contour.ts'
 
 export interface BodyRows {
@@ -75,13 +83,9 @@ export const reachOf = (rows: BodyRows, y: number, way: Way): number =>
 export const extentOf = ({ farLeft, farRight }: BodyRows, y: number): number =>
   farRight[y]! - farLeft[y]!
 
-/** The row at a share of the garment's height, from above. */
-export const rowAt = ({ bounds: { top, bottom } }: BodyRows, share: number): number =>
-  Math.round(top + share * (bottom - top))
-
-/** The same as `extentOf` of the row there. */
+/** The same as `extentOf` of the row at a share of the garment's height, from above. */
 export const extentAtShare = (rows: BodyRows, share: number): number =>
-  extentOf(rows, rowAt(rows, share))
+  extentOf(rows, rowAt(rows.bounds, share))
 
 /** How far the outermost cloth of a row is from the axis on one side; NaN where there is none. */
 export const farReachOf = ({ axis, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
@@ -132,11 +136,11 @@ export function evenPartOf(mask: Mask, { axis }: BodyRows): Mask {
 const BODY = { from: 0.2, to: 0.95 }
 
 /** How much wider the widest row of the body with its sleeves is than the narrowest one, as a share. */
-export function taperOf({ bounds: { top, bottom }, farLeft, farRight }: BodyRows): number {
-  const row = (share: number) => Math.round(lerp(top, bottom, share))
+export function taperOf({ bounds, farLeft, farRight }: BodyRows): number {
+  const first = rowAt(bounds, BODY.from)
   const widths = farRight
-    .subarray(row(BODY.from), row(BODY.to))
-    .map((right, i) => right - farLeft[row(BODY.from) + i]!)
+    .subarray(first, rowAt(bounds, BODY.to))
+    .map((right, i) => right - farLeft[first + i]!)
     .filter((width) => !Number.isNaN(width))
   return Math.max(...widths) / Math.min(...widths) - 1
 }

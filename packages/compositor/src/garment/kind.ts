@@ -2,16 +2,9 @@
 import { clamp, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
 import { within } from '../parsing/frame.ts'
-import {
-  bodyRowsOf,
-  extentAtShare,
-  extentOf,
-  gapLength,
-  rowAt,
-  type BodyRows,
-} from './body-rows.ts'
+import { bodyRowsOf, extentAtShare, extentOf, gapLength, type BodyRows } from './body-rows.ts'
 import { crotchOf } from './lower.ts'
-import { areaOfRow, type Mask } from './mask.ts'
+import { areaOfRow, rowAt, type Mask } from './mask.ts'
 import { openGaps } from './seams.ts'
 import { hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 import type { UpperShape } from './upper.ts'
@@ -114,7 +107,7 @@ function isLevel({ left, right, neckline }: UpperShape): boolean {
 
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 function startsWithWaist(mask: Mask, rows: BodyRows, crotch: Point | null): boolean {
-  const covered = (share: number) => areaOfRow(mask, rowAt(rows, share))
+  const covered = (share: number) => areaOfRow(mask, rowAt(rows.bounds, share))
   const extent = (share: number) => extentAtShare(rows, share)
   if (hasSleeves(rows)) {
     if (!crotch) return false

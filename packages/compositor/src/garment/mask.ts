@@ -1,6 +1,6 @@
 // Masks of bytes (0 or 1): rows, columns, bounds, and distances within them.
 import { distanceTo as distanceToSet } from '../distance.ts'
-import { markWhere, type Size } from '../raster.ts'
+import { lerp, markWhere, type Size } from '../raster.ts'
 
 export interface Mask extends Size {
   data: Uint8Array
@@ -109,6 +109,10 @@ export interface Bounds extends Run {
   /** One past the last row. */
   bottom: number
 }
+
+/** The row at a share of the way from the top of a box to its bottom. */
+export const rowAt = ({ top, bottom }: Bounds, share: number): number =>
+  Math.round(lerp(top, bottom, share))
 
 /** The bounding box; null for an empty mask. */
 export function boundsOf(mask: Mask): Bounds | null {

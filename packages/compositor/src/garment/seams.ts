@@ -2,12 +2,11 @@
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
 import { createPlane, mean, median, percentile, type Plane } from '../plane.ts'
-import { lerp } from '../raster.ts'
-import { bodyRowsOf, extentOf, farReachOf, type BodyRows } from './body-rows.ts'
+import { bodyRowsOf, extentAtShare, farReachOf, type BodyRows } from './body-rows.ts'
 import { bestIndex } from './contour.ts'
 import { edgesOf } from './edges.ts'
 import { gapsBesideSleeves } from './holes.ts'
-import { topOf, type Mask } from './mask.ts'
+import { rowAt, topOf, type Mask } from './mask.ts'
 
 /**
  * Where the seam of a sleeve is: between two heights in shares of the garment's, so far from the axis at least and at most
@@ -73,9 +72,8 @@ export async function sleevesApart(mask: Mask, lab: Lab): Promise<Mask | null> {
     }
     seams.push(seamOf(changes, rows, SLEEVE, isPossible))
   }
-  const extentAt = (share: number) =>
-    extentOf(rows, Math.round(lerp(bounds.top, bounds.bottom, share)))
-  const widens = extentAt(WIDENING.to) > WIDENING.times * extentAt(WIDENING.from)
+  const narrow = extentAtShare(rows, WIDENING.from)
+  const widens = extentAtShare(rows, WIDENING.to) > WIDENING.times * narrow
   if (mean(seams.map(({ strength }) => strength)) < (widens ? WIDENING.least : LEAST)) return null
   return seams.reduce((apart, seam) => cutAlongSeam(apart, seam, armpitOf(apart, rows, seam)), mask)
 }
@@ -132,9 +130,8 @@ function seamOf(
   { from, to }: { from: number; to: number },
   isPossible: (x: number, y: number) => boolean,
 ): Seam {
-  const height = bounds.bottom - bounds.top
-  const first = Math.round(bounds.top + height * from)
-  const last = Math.round(bounds.top + height * to)
+  const first = rowAt(bounds, from)
+  const last = rowAt(bounds, to)
   const gain = (x: number, y: number) => {
     if (!isPossible(x, y)) return -1
     const change = data[y * width + x]!

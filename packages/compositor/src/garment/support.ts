@@ -9,6 +9,7 @@ import {
   extentOfRow,
   isBorder,
   maskWhere,
+  rowAt,
   type Bounds,
   type Mask,
 } from './mask.ts'
@@ -80,8 +81,6 @@ export function withoutSupport(lab: Lab, mask: Mask): Mask {
 /** The pixels of a mask in the rows from one to another. */
 const within = ({ width, data }: Mask, from: number, to: number) =>
   pixelsWhere(to * width, (i) => i >= from * width && data[i] === 1)
-
-const rowAt = ({ top, bottom }: Bounds, share: number) => Math.round(lerp(top, bottom, share))
 
 /** The pieces at the edge of what is cut out that have the colour of the neck and not that of the cloth. */
 function unlikeCloth({ lab, mask, bounds, end, cloth }: Shown, isHanger: boolean): Int32Array[] {
