@@ -22,5 +22,6 @@ export const nodeTools: Tools = {
       movenet: model('movenet-lightning'),
       selfie: model('selfie'),
       u2netp: model('u2netp'),
+      opening: model('opening'),
     })),
 }

@@ -40,6 +40,7 @@ export interface PerceptionModules {
   movenet: ModelFiles
   selfie: ModelFiles
   u2netp: ModelFiles
+  opening: ModelFiles
 }
 
 export interface Perceiver {
@@ -47,6 +48,12 @@ export interface Perceiver {
   perceive(picture: Raster, look?: Look): Promise<Perception>
   /** The probability from 0 to 1 that a pixel belongs to what stands out, in the size of the picture. */
   salience(picture: Raster): Promise<Plane>
+  /**
+   * The probability from 0 to 1 that a pixel belongs to what the neck opening of a garment shows, in the size of the picture.
+   * @param picture the cloth on magenta
+   * @param box its upper part, a square
+   */
+  opening(picture: Raster, box: Box): Promise<Plane>
   /** What the models use at the moment. */
   usage(): TensorUsage
 }
@@ -85,6 +92,7 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
     usage,
     perceive: (picture, look = {}) => guarded(perceive(models, picture, look)),
     salience: (picture) => guarded(models.salience(picture)),
+    opening: (picture, box) => guarded(models.opening(picture, box)),
   }
 }
 

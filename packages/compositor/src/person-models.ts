@@ -1,5 +1,6 @@
-// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out.
-// Those of people look at a square: the smallest one around a box of the picture, black outside the picture.
+// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and
+// one of our own those of what the neck opening of a garment shows. All but U²-Netp look at a square: the smallest one
+// around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 import { loadModel, runOnce, type Model, type ModelFiles } from './tensor-model.ts'
@@ -49,11 +50,16 @@ export interface PersonModels {
   mask(picture: Raster, box: Box): Promise<Plane>
   /** The probability that a pixel belongs to what stands out from the picture. */
   salience(picture: Raster): Promise<Plane>
+  /** The probability that a pixel of the box, as in `garment/lining.ts`, belongs to what the neck opening of a garment shows. */
+  opening(picture: Raster, box: Box): Promise<Plane>
 }
 
 /** The sides of the models' inputs, in pixels: MoveNet Lightning and MediaPipe Selfie. */
 const POSE_SIDE = 192
 const MASK_SIDE = 256
+
+/** As in `models/opening.py`. */
+const OPENING = { side: 80, type: 'float32', pausesAfter: [] } as const
 
 /** U²-Netp, cut into parts of about equal time: the decoder reads the ends of the encoder's stages. */
 const ENCODER = [1, 2, 3, 4, 5, 6].map((stage) => `encoder_${stage}`)
@@ -85,6 +91,7 @@ export async function loadPersonModels(files: {
   movenet: ModelFiles
   selfie: ModelFiles
   u2netp: ModelFiles
+  opening: ModelFiles
   backend: WebAssembly.Module
 }): Promise<PersonModels> {
   const movenet = await loadModel(files.movenet, {
@@ -98,10 +105,12 @@ export async function loadPersonModels(files: {
     pausesAfter: [],
   })
   const u2netp: Model = (rgb) => runOnce(files.backend, files.u2netp, SALIENCE, rgb)
+  const opening: Model = (rgb) => runOnce(files.backend, files.opening, OPENING, rgb)
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
     mask: (picture, box) => maskIn(selfie, picture, squareAround(box, MASK_SIDE)),
     salience: (picture) => maskIn(u2netp, picture, stretched(picture, SALIENCE.side)),
+    opening: (picture, box) => maskIn(opening, picture, squareAround(box, OPENING.side)),
   }
 }
 

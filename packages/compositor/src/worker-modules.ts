@@ -5,6 +5,8 @@ import webpDecoder from '@jsquash/webp/codec/dec/webp_dec.wasm'
 import backend from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm-simd.wasm'
 import movenetWeights from '../models/movenet-lightning.bin'
 import movenetTopology from '../models/movenet-lightning.json'
+import openingWeights from '../models/opening.bin'
+import openingTopology from '../models/opening.json'
 import selfieWeights from '../models/selfie.bin'
 import selfieTopology from '../models/selfie.json'
 import u2netpWeights from '../models/u2netp.bin'
@@ -22,4 +24,5 @@ export const perceptionModules: PerceptionModules = {
   movenet: { topology: bytes(movenetTopology), weights: movenetWeights },
   selfie: { topology: bytes(selfieTopology), weights: selfieWeights },
   u2netp: { topology: bytes(u2netpTopology), weights: u2netpWeights },
+  opening: { topology: bytes(openingTopology), weights: openingWeights },
 }

@@ -46,6 +46,21 @@ describe('readGarment', () => {
     const perceiver = await tools.perceiver()
     expect((await readGarment(await photo(name, 1024), perceiver))?.kind).toBe(kind)
   })
+
+  /** The heights of two places in the middle, as shares: within the neck opening, and on the band below it. */
+  it.each([
+    ['garment', 0.21, 0.24],
+    ['tee-printed', 0.173, 0.2],
+    ['long-sleeve-black', 0.21, 0.237],
+    ['dress-blue', 0.183, 0.213],
+  ])('cuts what the neck of %s shows, and keeps its band', async (name, opening, band) => {
+    const garment = await readGarment(await photo(name, 1024), await tools.perceiver())
+    const { width, height, data } = garment!.picture
+    const alphaAt = (share: number) =>
+      data[(Math.round(height * share) * width + Math.round(width / 2)) * 4 + 3]
+    expect(alphaAt(opening)).toBe(0)
+    expect(alphaAt(band)).toBe(255)
+  })
 })
 
 describe.each(PEOPLE)('compose, with %s', (person) => {

@@ -55,6 +55,7 @@ export async function runPair(
     usage: () => perceiver.usage(),
     perceive: (picture, look) => timed('models', () => perceiver.perceive(picture, look)),
     salience: (picture) => timed('models', () => perceiver.salience(picture)),
+    opening: (picture, box) => timed('models', () => perceiver.opening(picture, box)),
   }
   const stages: Stages = {}
   let jpeg: Uint8Array | null = null

@@ -6,7 +6,7 @@ import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import type { Perceiver, Perception } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
-import { area, borderOf, maskWhere, type Bounds, type Mask } from './mask.ts'
+import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothsOf, type FoundCloth } from './cloth-mask.ts'
 import { differsFromAround } from './outline-quality.ts'
@@ -16,7 +16,6 @@ import { fillStraps } from './holes.ts'
 import { withoutHood } from './hood.ts'
 import { matteOf } from './matte.ts'
 import { shapeOf } from './kind.ts'
-import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutSupport } from './support.ts'
@@ -133,13 +132,12 @@ export async function readFlat(
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
     try {
-      const read = await readCloth(found, lab, small)
+      const read = await readCloth(found, lab, small, perceiver)
       if (!read) {
         problems.push(null)
         continue
       }
-      if (read.label) paintOver(picture, read.label, picture.width / small.width)
-      return await finished(read.shape, read.mask, read.small, picture)
+      return await finished(read.shape, read.mask, small, picture)
     } catch (error) {
       if (!(error instanceof CompositionError)) throw error
       problems.push(error)
@@ -154,16 +152,18 @@ interface Read {
   shape: Shape
   /** The cloth that is seen. */
   mask: Mask
-  /** What is painted over, and the small picture without it. */
-  label: Bounds | null
-  small: Raster
 }
 
 /**
  * @returns null when what was cut out cannot be a garment
  * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
-async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<Read | null> {
+async function readCloth(
+  found: FoundCloth,
+  lab: Lab,
+  small: Raster,
+  perceiver?: Perceiver,
+): Promise<Read | null> {
   const held = withoutHolder(lab, withoutSupport(lab, found.mask))
   const cloth = withoutHood(held)
   const isHooded = cloth !== held
@@ -176,22 +176,13 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
   let mask = whole
   let seen = shapeIn(whole)
-  let label: Bounds | null = null
-  let small = picture
   if (seen && 'waist' in seen) {
     mask = withoutTassels(whole)
     if (mask !== whole) seen = lowerShape(openGaps(mask))
   } else {
-    await pause()
-    label = labelIn(lab, whole)
-    await pause()
-    if (label) {
-      small = { ...picture, data: picture.data.slice() }
-      paintOver(small, label, 1)
-    }
     // Straps that show the ground would be taken for the inside of the back, and the front of a hood for its edge.
     const outside =
-      whole === held ? await withoutLining(label ? toLab(small) : lab, whole, label) : whole
+      whole === held && perceiver ? await withoutLining(opaque(small), whole, perceiver) : whole
     mask = withoutLegCut(withoutStrings(outside))
     if (mask !== whole) seen = shapeIn(mask)
   }
@@ -210,7 +201,7 @@ async function readCloth(found: FoundCloth, lab: Lab, picture: Raster): Promise<
   }
   await pause()
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
-  return { shape, mask: visible, label, small }
+  return { shape, mask: visible }
 }
 
 const CUT = 'The garment is cut off at the side of the picture. All of it must be visible.'

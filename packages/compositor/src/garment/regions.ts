@@ -23,14 +23,10 @@ export function flood(passable: Mask): Mask {
  */
 export function floodThick(passable: Mask, reach: number): Mask {
   const flooded = flood({ ...passable, data: erode(passable, passable.data, reach) })
-  const far = erode(flooded, inverse(flooded).data, reach)
+  const dry = maskWhere(flooded, (i) => flooded.data[i] === 0)
+  const far = erode(flooded, dry.data, reach)
   return maskWhere(passable, (i) => far[i] === 0 && passable.data[i] === 1)
 }
-
-/** The mask with its holes filled. */
-export const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
-
-const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
 
 /** The indices of the pixels of each region with value `of`, largest first. */
 export const regions = ({ data, width }: Mask, of: 0 | 1): Int32Array[] =>
