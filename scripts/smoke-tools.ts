@@ -21,7 +21,7 @@ const SCRIPTS: Record<string, [args: string[], output: RegExp]> = {
     ['--models', 'samples', '--garments', 'samples', '--pairs', pairs, '--out', folder],
     /delivered +1 of 1/,
   ],
-  openings: [['--garments', 'samples', '--out', folder], /^1 pictures$/],
+  openings: [['--garments', 'samples', '--out', folder], /5 pictures/],
   screenshots: [['sign-in'], /screenshots? in/],
   bench: [['--smoke'], /Results as JSON/],
 }
