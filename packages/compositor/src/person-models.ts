@@ -1,5 +1,5 @@
 // The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and
-// one of our own those of what the neck opening of a garment shows. All but U²-Netp look at a square: the smallest one
+// one of our own those of what the neck opening of a garment shows. All except U²-Netp look at a square: the smallest one
 // around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
