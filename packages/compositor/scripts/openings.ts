@@ -1,29 +1,25 @@
-// Writes what the model of neck openings sees of product photos, to train it (`models/opening.py`).
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// `npm run openings -- --garments DIR --out DIR`: writes what the model of neck openings sees of product photos, to train it
+// (`models/opening.py`).
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { parseArgs } from 'node:util'
-import { detectFormat } from '@try-on/image-files'
 import { CompositionError } from '../src/composition-error.ts'
 import { GARMENT_MAX_SIDE } from '../src/index.ts'
 import { readGarment } from '../src/garment/read.ts'
-import { load } from '../src/load.ts'
 import type { Box, Perceiver } from '../src/perception.ts'
 import type { Raster } from '../src/raster.ts'
+import { picturesIn } from './evaluation/arguments.ts'
+import { pictureAt } from './evaluation/run.ts'
 import { nodeTools } from './node-tools.ts'
 
 const { values } = parseArgs({ options: { garments: { type: 'string' }, out: { type: 'string' } } })
 const { garments, out } = values
-if (!garments || !out) throw new Error('usage: node openings.ts --garments DIR --out DIR')
+if (!garments || !out) throw new Error('Usage: npm run openings -- --garments DIR --out DIR')
 mkdirSync(out, { recursive: true })
 const perceiver = await nodeTools.perceiver()
 
 let count = 0
-for (const entry of readdirSync(garments, { withFileTypes: true })) {
-  if (!entry.isFile()) continue
-  const { name } = entry
-  const bytes = new Uint8Array(readFileSync(join(garments, name)))
-  const format = detectFormat(bytes)
-  if (!format) continue
+for (const name of picturesIn('--garments', garments)) {
   let seen: { picture: Raster; box: Box } | null = null
   const watching: Perceiver = {
     ...perceiver,
@@ -32,11 +28,9 @@ for (const entry of readdirSync(garments, { withFileTypes: true })) {
       return perceiver.opening(picture, box)
     },
   }
+  const photo = await pictureAt(join(garments, name), 'garment', GARMENT_MAX_SIDE)
   try {
-    await readGarment(
-      await load(nodeTools.codecs, { bytes, format }, 'garment', GARMENT_MAX_SIDE),
-      watching,
-    )
+    await readGarment(photo, watching)
   } catch (cause) {
     if (!(cause instanceof CompositionError)) throw cause
   }

@@ -73,7 +73,8 @@ function folder(option: string, path: string | undefined): string {
   return path
 }
 
-function picturesIn(option: string, path: string): string[] {
+/** The names of the pictures in a folder, sorted. @throws BadArgument when there are none */
+export function picturesIn(option: string, path: string): string[] {
   const files = readdirSync(path).filter((name) => /\.(jpe?g|png|webp)$/i.test(name))
   if (files.length === 0) throw new BadArgument(`${option}: ${path} has no JPEG, PNG or WebP file.`)
   return files.sort()

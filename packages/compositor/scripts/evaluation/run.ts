@@ -91,7 +91,15 @@ export async function runPair(
   return { report, jpeg, sheet: sheetOf(stages) }
 }
 
-async function pictureAt(path: string, role: 'model' | 'garment', side: number): Promise<Raster> {
+/**
+ * The picture in a file, with at most `side` pixels on its longer side.
+ * @throws UnusableImage; Error when it is not an image file
+ */
+export async function pictureAt(
+  path: string,
+  role: 'model' | 'garment',
+  side: number,
+): Promise<Raster> {
   const bytes = Uint8Array.from(readFileSync(path))
   const format = detectFormat(bytes)
   if (!format) throw new Error(`${path} is not a JPEG, PNG or WebP file`)
