@@ -42,6 +42,7 @@ class GraphModel:
         return name
 
     def constant(self, name, value):
+        """A constant; the same as before for a name that is known."""
         if any(entry["name"] == name for entry in self.manifest):
             return name
         kind = INT if value.dtype == numpy.int32 else FLOAT
@@ -90,7 +91,8 @@ class GraphModel:
         """Writes `name`.json and `name`.bin here; the output is one value for each pixel."""
 
         def end(node, depth):
-            return {f"{node}:0": {"name": f"{node}:0", "dtype": FLOAT, "tensorShape": shape((1, self.side, self.side, depth))}}
+            value, sizes = f"{node}:0", (1, self.side, self.side, depth)
+            return {value: {"name": value, "dtype": FLOAT, "tensorShape": shape(sizes)}}
 
         topology = {
             "format": "graph-model",

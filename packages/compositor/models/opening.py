@@ -1,7 +1,7 @@
 """
 Trains the model of what the neck opening of a garment shows: the inside of its back, a hanger, the neck of a dummy.
 
-    node ../scripts/openings.ts --garments PHOTOS --out PICTURES
+    npm run openings -- --garments PHOTOS --out PICTURES
     python3 opening.py PICTURES    # writes opening.json and opening.bin here, in a quarter of an hour on two cores
 
 Needs the packages numpy, pillow and torch. `opening.jsonl` names the photos and says where the front edge of the opening
@@ -24,6 +24,9 @@ from torch.nn import functional
 
 SIDE, CHANNELS = 80, (10, 16, 24, 32, 48)
 EPOCHS, BATCH, RATE = 110, 16, 3e-3
+# The square that the model looks at, as in src/garment/lining.ts: its side, and how far it begins above the cloth, in half
+# widths of the chest.
+SQUARE, ABOVE = 2.4, 0.25
 MAGENTA = torch.tensor([1.0, 0.0, 1.0]).view(3, 1, 1)
 
 
@@ -52,7 +55,7 @@ def imagined():
     uniform = random.uniform
     half, size = uniform(50, 80), 200
     x, y = numpy.meshgrid(numpy.arange(size) + 0.5 - size / 2, numpy.arange(size) + 0.5)
-    off, down = abs(x), y - half * 0.25 - 5
+    off, down = abs(x), y - half * ABOVE - 5
     neck, depth = uniform(0.28, 0.6) * half, 0.15 * half * 10 ** uniform(0, 1)
     shoulders = down > numpy.maximum(0, off - neck) * uniform(0, 0.5)
     cloth = shoulders & (off < half * uniform(0.95, 1.3) + numpy.maximum(0, down) * uniform(0, 0.2))
@@ -87,7 +90,7 @@ def imagined():
     pixels += numpy.random.randn(size, size, 1) * uniform(0, 0.03)
     pixels = (pixels.clip(0, 1) * 254).astype(numpy.uint8)
     pixels[~cloth] = [255, 0, 255]
-    return drawn(pixels, (size / 2 - 1.2 * half, 5, 2.4 * half), inside)
+    return drawn(pixels, ((size - SQUARE * half) / 2, 5, SQUARE * half), inside)
 
 
 def seen(example):
