@@ -29,11 +29,12 @@ def attribute(key, value):
 
 
 class GraphModel:
-    """The graph of a model that looks at one square RGB picture, the node 'picture', with `side` pixels a side."""
+    """The graph of a model that looks at one square, the node 'picture', with `side` pixels a side of `channels` values each."""
 
-    def __init__(self, side):
-        self.side, self.nodes, self.manifest, self.data = side, [], [], []
-        picture = {"dtype": {"type": FLOAT}, "shape": {"shape": shape((1, side, side, 3))}}
+    def __init__(self, side, channels=3):
+        self.side, self.channels = side, channels
+        self.nodes, self.manifest, self.data = [], [], []
+        picture = {"dtype": {"type": FLOAT}, "shape": {"shape": shape((1, side, side, channels))}}
         self.nodes.append({"name": "picture", "op": "Placeholder", "attr": picture})
 
     def node(self, name, op, inputs, **attributes):
@@ -87,8 +88,8 @@ class GraphModel:
         channels = self.constant("channels", numpy.array(3, numpy.int32))
         return self.node(name, "ConcatV2", [*sources, channels], N=len(sources), Tidx=INT)
 
-    def write(self, name, output, origin):
-        """Writes `name`.json and `name`.bin here; the output is one value for each pixel."""
+    def write(self, name, output, origin, depth=1):
+        """Writes `name`.json and `name`.bin here; the output is `depth` values for each pixel."""
 
         def end(node, depth):
             value, sizes = f"{node}:0", (1, self.side, self.side, depth)
@@ -97,7 +98,7 @@ class GraphModel:
         topology = {
             "format": "graph-model",
             "generatedBy": origin,
-            "signature": {"inputs": end("picture", 3), "outputs": end(output, 1)},
+            "signature": {"inputs": end("picture", self.channels), "outputs": end(output, depth)},
             "modelTopology": {"node": self.nodes, "versions": {}},
             "weightsManifest": [{"paths": [f"{name}.bin"], "weights": self.manifest}],
         }

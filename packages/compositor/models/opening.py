@@ -17,13 +17,12 @@ import sys
 
 import numpy
 import torch
-from graph_model import GraphModel
 from PIL import Image, ImageDraw
-from torch import nn
 from torch.nn import functional
+from unet import Net, graph_of, train
 
 SIDE, CHANNELS = 80, (10, 16, 24, 32, 48)
-EPOCHS, BATCH, RATE = 110, 16, 3e-3
+EPOCHS = 110
 # The square that the model looks at, as in src/garment/lining.ts: its side, and how far it begins above the cloth, in half
 # widths of the chest.
 SQUARE, ABOVE = 2.4, 0.25
@@ -123,37 +122,6 @@ def seen(example):
     return rgb * cloth + MAGENTA * (1 - cloth), cloth, inside
 
 
-class Block(nn.Sequential):
-    def __init__(self, before, after):
-        layers = [
-            (nn.Conv2d(channels, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU())
-            for channels in (before, after)
-        ]
-        super().__init__(*(layer for group in layers for layer in group))
-
-
-class Net(nn.Module):
-    """A small U-Net (Ronneberger, Fischer and Brox, 2015)."""
-
-    def __init__(self):
-        super().__init__()
-        pairs = list(zip(CHANNELS, CHANNELS[1:]))
-        self.down = nn.ModuleList([Block(3, CHANNELS[0]), *(Block(one, other) for one, other in pairs)])
-        self.up = nn.ModuleList([Block(one + other, one) for one, other in pairs])
-        self.end = nn.Conv2d(CHANNELS[0], 1, 1)
-
-    def forward(self, x):
-        skipped = []
-        for block in self.down[:-1]:
-            skipped.append(block(x))
-            x = functional.max_pool2d(skipped[-1], 2)
-        x = self.down[-1](x)
-        for block, skip in zip(reversed(self.up), reversed(skipped)):
-            x = functional.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
-            x = block(torch.cat([x, skip], 1))
-        return self.end(x)
-
-
 def loss_of(found, cloth, inside):
     """How wrong each pixel of cloth is, and how little the openings overlap (Dice)."""
     each = functional.binary_cross_entropy_with_logits(found, inside, reduction="none")
@@ -161,57 +129,6 @@ def loss_of(found, cloth, inside):
     both = (shown * inside).sum((1, 2, 3))
     overlap = (2 * both + 20) / (shown.sum((1, 2, 3)) + inside.sum((1, 2, 3)) + 20)
     return (each * cloth).sum() / cloth.sum() + 0.5 * (1 - overlap).mean()
-
-
-def trained(examples):
-    net = Net()
-    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=1e-3)
-    steps = EPOCHS * (len(examples) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.15)
-    for epoch in range(EPOCHS):
-        random.shuffle(examples)
-        total = 0
-        for first in range(0, len(examples) - BATCH + 1, BATCH):
-            some = [seen(imagined() if random.random() < 0.15 else one) for one in examples[first : first + BATCH]]
-            pictures, cloth, inside = (torch.stack(planes) for planes in zip(*some))
-            loss = loss_of(net(pictures), cloth, inside)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            total += loss.item()
-        print(epoch, round(total / (len(examples) // BATCH), 3), flush=True)
-    return net.eval()
-
-
-def folded(convolution, norm):
-    """The kernel and the bias of a convolution with the normalisation after it."""
-    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-    kernel = convolution.weight * scale.view(-1, 1, 1, 1)
-    bias = (convolution.bias - norm.running_mean) * scale + norm.bias
-    return kernel.detach().numpy(), bias.detach().numpy()
-
-
-def graph_of(net):
-    graph = GraphModel(SIDE)
-
-    def add(block, source):
-        for first in (0, 3):
-            source = graph.convolution(source, *folded(block[first], block[first + 1]), True)
-        return source
-
-    value, skipped = "picture", []
-    for level, block in enumerate(net.down):
-        value = add(block, value)
-        skipped.append(value)
-        if level < len(net.down) - 1:
-            value = graph.half(f"half_{level}", value)
-    for level in reversed(range(len(net.up))):
-        value = graph.resized(f"resized_{level}", value, SIDE >> level)
-        value = add(net.up[level], graph.joined(f"joined_{level}", [value, skipped[level]]))
-    end = (net.end.weight.detach().numpy(), net.end.bias.detach().numpy())
-    graph.node("opening", "Sigmoid", [graph.convolution(value, *end, False)])
-    return graph
 
 
 if __name__ == "__main__":
@@ -223,4 +140,8 @@ if __name__ == "__main__":
     examples = [photographed(pictures, label) for label in labels]
     # Garments without an opening are rarer, and were taken for ones with it.
     examples += [one for one, label in zip(examples, labels) if not label["edges"]]
-    graph_of(trained(examples)).write("opening", "opening", "packages/compositor/models/opening.py")
+    net = Net(3, CHANNELS, 1)
+    train(net, examples, lambda one: seen(imagined() if random.random() < 0.15 else one), loss_of, EPOCHS)
+    graph, end = graph_of(net, SIDE)
+    graph.node("opening", "Sigmoid", [end])
+    graph.write("opening", "opening", "packages/compositor/models/opening.py")
