@@ -22,6 +22,7 @@ const SCRIPTS: Record<string, [args: string[], output: RegExp]> = {
     /delivered +1 of 1/,
   ],
   openings: [['--garments', 'samples', '--out', folder], /5 pictures/],
+  parts: [['--photos', 'samples', '--out', folder], /9 pictures/],
   screenshots: [['sign-in'], /screenshots? in/],
   bench: [['--smoke'], /Results as JSON/],
 }

@@ -23,5 +23,6 @@ export const nodeTools: Tools = {
       selfie: model('selfie'),
       u2netp: model('u2netp'),
       opening: model('opening'),
+      parts: model('parts'),
     })),
 }

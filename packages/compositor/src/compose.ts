@@ -64,7 +64,7 @@ export async function compose(
   const { photo, before, seen } = await seePerson(model, garment, perceiver)
   const lab = toLab(before)
   await pause()
-  const parsing = await parse(before, seen, lab)
+  const parsing = await parse(before, seen, perceiver, lab)
   const perception = withoutHiddenArm(seen, parsing)
   await pause()
   const body = readBody(perception, parsing)

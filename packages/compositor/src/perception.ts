@@ -41,6 +41,7 @@ export interface PerceptionModules {
   selfie: ModelFiles
   u2netp: ModelFiles
   opening: ModelFiles
+  parts: ModelFiles
 }
 
 export interface Perceiver {
@@ -54,6 +55,8 @@ export interface Perceiver {
    * @param box its upper part, a square
    */
   opening(picture: Raster, box: Box): Promise<Plane>
+  /** See `PersonModels.parts`. */
+  parts(planes: Float32Array): Promise<Float32Array>
   /** What the models use at the moment. */
   usage(): TensorUsage
 }
@@ -62,7 +65,7 @@ let started: Promise<Perceiver> | undefined
 
 /**
  * Starts the models at the first call and returns the same perceiver at every later one, because
- * TensorFlow.js has one state for the whole isolate. They keep 29 MB of WebAssembly memory.
+ * TensorFlow.js has one state for the whole isolate. They keep 33 to 35 MB of WebAssembly memory.
  * A failed start is tried again at the next call.
  * @param load called for each start
  * @throws the errors of `load`; Error when a file is damaged
@@ -92,6 +95,7 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
     usage,
     perceive: (picture, look = {}) => guarded(perceive(models, picture, look)),
     salience: (picture) => guarded(models.salience(picture)),
+    parts: (planes) => guarded(models.parts(planes)),
     opening: (picture, box) => guarded(models.opening(picture, box)),
   }
 }
@@ -138,7 +142,7 @@ const PLAUSIBLE = 0.2
 const MARGIN = 0.08
 
 /** The box of the person with a margin; null without a person. */
-function boxAround(mask: Plane, pose: Pose): Box | null {
+export function boxAround(mask: Plane, pose: Pose): Box | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
   const include = (x: number, y: number) => {
     left = Math.min(left, x)

@@ -1,6 +1,6 @@
-// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and
-// one of our own those of what the neck opening of a garment shows. All except U²-Netp look at a square: the smallest one
-// around a box of the picture, black outside the picture.
+// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and two
+// of our own those of what the neck opening of a garment shows, and the parts of a person. MoveNet, the selfie model and that of
+// openings look at the smallest square around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 import { loadModel, runOnce, type Model, type ModelFiles } from './tensor-model.ts'
@@ -52,6 +52,11 @@ export interface PersonModels {
   salience(picture: Raster): Promise<Plane>
   /** The probability that a pixel of the box, as in `garment/lining.ts`, belongs to what the neck opening of a garment shows. */
   opening(picture: Raster, box: Box): Promise<Plane>
+  /**
+   * The logarithms of the probabilities of the parts of a person, for each pixel of a square, up to one number for all of them.
+   * @param planes what is known of its pixels, see `parsing/sight.ts`
+   */
+  parts(planes: Float32Array): Promise<Float32Array>
 }
 
 /** The sides of the models' inputs, in pixels: MoveNet Lightning and MediaPipe Selfie. */
@@ -60,6 +65,14 @@ const MASK_SIDE = 256
 
 /** As in `models/opening.py`. */
 const OPENING = { side: 80, type: 'float32', pausesAfter: [] } as const
+
+/** As in `models/parts.py`. The decoder reads the ends of the stages of the encoder, which take half of the time. */
+const PARTS = {
+  side: 96,
+  channels: 11,
+  type: 'float32',
+  pausesAfter: [['conv_2', 'conv_4', 'conv_6', 'conv_8', 'conv_10']],
+} as const
 
 /** U²-Netp, cut into parts of about equal time: the decoder reads the ends of the encoder's stages. */
 const ENCODER = [1, 2, 3, 4, 5, 6].map((stage) => `encoder_${stage}`)
@@ -92,6 +105,7 @@ export async function loadPersonModels(files: {
   selfie: ModelFiles
   u2netp: ModelFiles
   opening: ModelFiles
+  parts: ModelFiles
   backend: WebAssembly.Module
 }): Promise<PersonModels> {
   const movenet = await loadModel(files.movenet, {
@@ -105,11 +119,14 @@ export async function loadPersonModels(files: {
     pausesAfter: [],
   })
   const u2netp: Model = (rgb) => runOnce(files.backend, files.u2netp, SALIENCE, rgb)
+  // Loaded after the others have run it needs less memory.
+  let parts: Promise<Model> | undefined
   const opening: Model = (rgb) => runOnce(files.backend, files.opening, OPENING, rgb)
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
     mask: (picture, box) => maskIn(selfie, picture, squareAround(box, MASK_SIDE)),
     salience: (picture) => maskIn(u2netp, picture, stretched(picture, SALIENCE.side)),
+    parts: async (planes) => (await (parts ??= loadModel(files.parts, PARTS)))(planes),
     opening: (picture, box) => maskIn(opening, picture, squareAround(box, OPENING.side)),
   }
 }

@@ -69,6 +69,11 @@ export const lerp = (from: number, to: number, share: number) => from + (to - fr
 export const clamp = (value: number, low: number, high: number) =>
   value < low ? low : value > high ? high : value
 
+/** From where to where, in the unit of what is compared with it. */
+export type Span = readonly [from: number, to: number]
+
+export const within = (value: number, span: Span): boolean => value > span[0] && value < span[1]
+
 /** 0 below `low`, 1 above `high`, smooth between. */
 export function ramp(value: number, low: number, high: number): number {
   const t = clamp((value - low) / (high - low), 0, 1)

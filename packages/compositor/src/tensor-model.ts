@@ -23,13 +23,15 @@ interface Topology {
   weightsManifest: { weights: tf.io.WeightsManifestEntry[] }[]
 }
 
-/** Runs a model on one square RGB picture, with pauses. @returns all values of its output */
+/** Runs a model on one square picture, with pauses. @returns all values of its output */
 export type Model = (rgb: Float32Array) => Promise<Float32Array>
 
 /** The one input of a model, a square picture, and where its run may pause. */
 export interface ModelShape {
   /** Of the square, pixels. */
   side: number
+  /** The values of each pixel: red, green and blue unless said otherwise. */
+  channels?: number
   type: 'int32' | 'float32'
   /**
    * The run pauses after each of these sets of nodes. The rest of the graph must depend on no earlier node
@@ -89,12 +91,12 @@ function graphOf({ topology, weights }: ModelFiles): Graph {
 
 async function run(
   { model, input, output }: Graph,
-  { side, type, pausesAfter }: ModelShape,
+  { side, channels = 3, type, pausesAfter }: ModelShape,
   rgb: Float32Array,
   pause: () => Promise<void>,
 ): Promise<Float32Array> {
   const values = type === 'int32' ? new Int32Array(rgb) : rgb
-  let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, 3], type) }
+  let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, channels], type) }
   for (const names of pausesAfter) {
     tensors = runTo(model, names, tensors)
     await pause()

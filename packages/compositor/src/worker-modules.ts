@@ -7,6 +7,8 @@ import movenetWeights from '../models/movenet-lightning.bin'
 import movenetTopology from '../models/movenet-lightning.json'
 import openingWeights from '../models/opening.bin'
 import openingTopology from '../models/opening.json'
+import partsWeights from '../models/parts.bin'
+import partsTopology from '../models/parts.json'
 import selfieWeights from '../models/selfie.bin'
 import selfieTopology from '../models/selfie.json'
 import u2netpWeights from '../models/u2netp.bin'
@@ -25,4 +27,5 @@ export const perceptionModules: PerceptionModules = {
   selfie: { topology: bytes(selfieTopology), weights: selfieWeights },
   u2netp: { topology: bytes(u2netpTopology), weights: u2netpWeights },
   opening: { topology: bytes(openingTopology), weights: openingWeights },
+  parts: { topology: bytes(partsTopology), weights: partsWeights },
 }

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { verdict } from '../src/assess/verdict.ts'
 import { compose, type Composition } from '../src/compose.ts'
-import { LABEL } from '../src/parsing.ts'
+import { LABEL, parse } from '../src/parsing.ts'
 import { distance } from '../src/lines.ts'
 import { JOINTS } from '../src/perception.ts'
 import { ANALYSIS_SIDE, shrink, type Raster } from '../src/raster.ts'
@@ -34,6 +34,15 @@ const GARMENTS = [
   ['skirt-black', 'skirt'],
   ['trousers-beige', 'trousers'],
 ] as const
+
+it('labels a dress as one piece', async () => {
+  const picture = await photo('woman-dress', ANALYSIS_SIDE)
+  const perceiver = await tools.perceiver()
+  const { labels } = await parse(picture, await perceiver.perceive(picture), perceiver)
+  const share = (label: number) => labels.filter((found) => found === label).length / labels.length
+  expect(share(LABEL.top)).toBeGreaterThan(0.15)
+  expect(share(LABEL.bottom)).toBeLessThan(0.005)
+})
 
 const isSample = inject('matrix') === 'sample'
 

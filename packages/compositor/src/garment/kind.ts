@@ -1,7 +1,6 @@
 // Finds the kind of a garment, for the lower or for the upper body, and its landmarks.
-import { clamp, type Point } from '../raster.ts'
+import { clamp, within, type Point } from '../raster.ts'
 import { hasSleeves } from './armpit.ts'
-import { within } from '../parsing/frame.ts'
 import { bodyRowsOf, extentAtShare, extentOf, gapLength, type BodyRows } from './body-rows.ts'
 import { crotchOf } from './lower.ts'
 import { areaOfRow, rowAt, type Mask } from './mask.ts'

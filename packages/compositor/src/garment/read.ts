@@ -4,7 +4,7 @@ import type { Garment } from '../garment.ts'
 import { toLab, type Lab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
-import type { Perceiver, Perception } from '../perception.ts'
+import type { Perceiver } from '../perception.ts'
 import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, borderOf, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
@@ -29,7 +29,7 @@ import {
   showsPerson,
   showsSkin,
   wearerIn,
-  withShoulders,
+  withLegs,
 } from './wearer.ts'
 import { shapeOnLegs, wornShapeOf } from './worn.ts'
 import {
@@ -66,41 +66,21 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
     }
     return readFlat(picture, shrunk, perceiver)
   }
-  const lab = toLab(small)
   const parsing = await parse(
     small,
     wearer ? perception : await withLegs(small, perception, perceiver),
-    lab,
+    perceiver,
   )
   if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk, perceiver)
-  const found = wearer ? wornShapeOf(small, parsing, wearer) : shapeOnLegs(parsing, perception.pose)
+  const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hidden } = found
   if (hidden) await paintCloth(picture, small, mask, hidden)
   return finished(shape, mask, small, picture)
 }
 
-/** Below this salience nothing stands out, and a mask that shows a person there is believed so much. By experiment. */
-const NOTHING = 0.1
-const DOUBT = 0.4
-
-/** The perception of a person without shoulders, with those, and with all that stands out in its mask, which has gaps. */
-async function withLegs(
-  small: Raster,
-  perception: Perception,
-  perceiver: Perceiver,
-): Promise<Perception> {
-  const { person } = perception
-  const salience = await perceiver.salience(small)
-  const data = person.data.map((seen, i) => {
-    const standsOut = salience.data[i]!
-    return Math.max(standsOut, standsOut < NOTHING ? Math.min(seen, DOUBT) : seen)
-  })
-  return { ...perception, pose: withShoulders(perception.pose), person: { ...person, data } }
-}
-
 /** The models and the parsing know no transparency. */
-function opaque(picture: Raster): Raster {
+export function opaque(picture: Raster): Raster {
   const copy = { ...picture, data: picture.data.slice() }
   flatten(copy)
   return copy

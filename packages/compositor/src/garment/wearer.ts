@@ -1,11 +1,10 @@
 // A product photo may show the garment on a person.
 import { distance, middle } from '../lines.ts'
-import { labOf } from '../oklab.ts'
-import type { Joint, Perception, Pose } from '../perception.ts'
+import { labOf, type LabColour } from '../oklab.ts'
+import type { Joint, Perceiver, Perception, Pose } from '../perception.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
-import { couldBeSkin } from '../parsing/seeds.ts'
 import type { Plane } from '../plane.ts'
-import type { Point, Raster } from '../raster.ts'
+import { within, type Point, type Raster } from '../raster.ts'
 import type { Way } from './contour.ts'
 
 /** The joints of one side, named after the side of the picture. */
@@ -119,10 +118,15 @@ function showsNeck(
   for (let x = Math.max(0, Math.floor(left)); x < Math.min(width, right); x++) {
     const at = NECK.row * width + x
     if (person && person.data[at]! < 0.5) continue
-    if (couldBeSkin(labOf(data[at * 4]!, data[at * 4 + 1]!, data[at * 4 + 2]!), SKIN)) skin++
+    if (couldBeSkin(labOf(data[at * 4]!, data[at * 4 + 1]!, data[at * 4 + 2]!))) skin++
   }
   return skin > (NECK.share * (right - left)) / 2
 }
+
+const couldBeSkin = ([L, a, b]: LabColour): boolean =>
+  within(L, SKIN.light) &&
+  within(Math.hypot(a, b), SKIN.chroma) &&
+  within(Math.atan2(b, a), SKIN.hue)
 
 /** The same for a person whose shoulders are outside of the picture. */
 function showsLegs(pose: Pose, share = 1): boolean {
@@ -171,6 +175,25 @@ export function withShoulders(pose: Pose): Pose {
     score: 1,
   })
   return { ...pose, leftShoulder: at(1), rightShoulder: at(-1) }
+}
+
+/** Below this salience nothing stands out, and a mask that shows a person there is believed so much. By experiment. */
+const NOTHING = 0.1
+const DOUBT = 0.4
+
+/** The perception of a person without shoulders, with those, and with all that stands out in its mask, which has gaps. */
+export async function withLegs(
+  picture: Raster,
+  perception: Perception,
+  perceiver: Perceiver,
+): Promise<Perception> {
+  const { person } = perception
+  const salience = await perceiver.salience(picture)
+  const data = person.data.map((seen, i) => {
+    const standsOut = salience.data[i]!
+    return Math.max(standsOut, standsOut < NOTHING ? Math.min(seen, DOUBT) : seen)
+  })
+  return { ...perception, pose: withShoulders(perception.pose), person: { ...person, data } }
 }
 
 /** The person who wears the garment; null when no person is seen with confidence. */

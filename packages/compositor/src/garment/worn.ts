@@ -2,15 +2,14 @@
 // landmarks follow from the joints and the cloth's outline.
 import { CompositionError } from '../composition-error.ts'
 import { distanceTo as distanceToSet } from '../distance.ts'
-import { likeness, paletteOf } from '../assess/colours.ts'
-import { LABEL, type ParsedClothes } from '../parsing.ts'
+import { LABEL, type Parsing } from '../parsing.ts'
 import { isConfident, type Pose } from '../perception.ts'
-import { lerp, pixelsWhere, type Raster } from '../raster.ts'
+import { lerp, pixelsWhere } from '../raster.ts'
 import { traceOutline } from './outline.ts'
 import { hairBefore, handsBefore } from './before-cloth.ts'
 import { area, boundsOf, distanceTo, isSet, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE, painted, regions } from './regions.ts'
-import { bodyRowsOf, gapLength } from './body-rows.ts'
+import { bodyRowsOf } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, narrowestLeg, withoutTassels } from './lower.ts'
 import type { Shape } from './shape.ts'
 import { limbsOf, thighsOf, type Limbs, type Wearer } from './wearer.ts'
@@ -23,8 +22,6 @@ const DOMINANCE = 1.6
 const LEAST = 0.02
 /** Smaller holes, as a share of the cloth, are errors of the parsing. */
 const LARGEST_ERROR = 0.004
-/** At most so much is visible below the hips where the picture ends there, in lengths of the torso. */
-const HIPS = 0.3
 /** How far below the hips trousers may begin under a shirt, in lengths of the thighs. */
 const UNDER_SHIRT = 0.12
 /** How far above the hips they may begin, in the same unit: what is higher is not the garment alone. */
@@ -46,12 +43,6 @@ const LEAST_LEG = 0.35
 /** Smaller pieces, as a share of the largest one, are no legs of trousers, but socks in their colour, or hands. */
 const LEAST_PIECE_OF_LEGS = 0.2
 
-/**
- * The part of a skirt below its waist that is compared with the top, in lengths of the torso, and what their palettes have
- * in common at least: of 33 dresses 0.42 and more, of two pieces at most 0.39. A shorter gap, in heights of the skirt, is a slit.
- */
-const SKIRT = { part: 0.5, alike: 0.4, slit: 0.25 }
-
 /** Where it is looked for what follows below a hem, in pixels, and the least share of trousers or a skirt there. */
 const BELOW = { from: 1, to: 7 }
 const LEAST_BOTTOM = 0.35
@@ -68,17 +59,13 @@ interface Worn {
  * @returns null when too little cloth is visible, or its landmarks cannot be placed
  * @throws CompositionError when something is before the cloth
  */
-export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wearer): Worn | null {
+export function wornShapeOf(parsing: Parsing, wearer: Wearer): Worn | null {
   const top = maskOf(parsing, [LABEL.top])
   const bottom = maskOf(parsing, [LABEL.bottom])
-  const isOne =
-    (parsing.isWaistGuessed && endsAtHips(parsing.height, wearer)) ||
-    isInOnePiece(picture, top, bottom, wearer)
   // What the picture cuts off is not what it shows for sale.
   const factor = reachesEnd(bottom) ? DOMINANCE * 3 : DOMINANCE
-  const lower = !isOne && area(bottom) > area(top) * factor
-  const cloth = isOne ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : lower ? bottom : top
-  const mask = withoutTassels(solid(cloth))
+  const lower = area(bottom) > area(top) * factor
+  const mask = withoutTassels(solid(lower ? bottom : top))
   if (area(mask) < mask.data.length * LEAST) return null
   if (lower) return wornLowerOf(mask, wearer.left, wearer.right)
   const hair = hairBefore(parsing, wearer, mask)
@@ -105,7 +92,7 @@ export function wornShapeOf(picture: Raster, parsing: ParsedClothes, wearer: Wea
 }
 
 /** The share of trousers or a skirt close below the middle of a hem. */
-function bottomBelow({ width, labels }: ParsedClothes, { centre, half }: Wearer, hemY: number) {
+function bottomBelow({ width, labels }: Parsing, { centre, half }: Wearer, hemY: number) {
   const below = pixelsWhere(labels.length, (i) => {
     const [x, y] = [i % width, Math.floor(i / width)]
     return Math.abs(x - centre.x) < half / 2 && y > hemY + BELOW.from && y < hemY + BELOW.to
@@ -115,19 +102,6 @@ function bottomBelow({ width, labels }: ParsedClothes, { centre, half }: Wearer,
 
 const union = (one: Mask, other: Mask): Mask =>
   maskWhere(one, (i) => one.data[i] === 1 || other.data[i] === 1)
-
-/** Whether what looks like a top and a larger skirt have the same colours on both sides of the waist. */
-function isInOnePiece(picture: Raster, top: Mask, bottom: Mask, { torso }: Wearer): boolean {
-  const rows = bodyRowsOf(bottom)
-  if (!rows || area(bottom) < area(top)) return false
-  // The search for the crotch adds the gap to the rows.
-  crotchOf(bottom, rows)
-  if (gapLength(rows) > SKIRT.slit * (rows.bounds.bottom - rows.bounds.top)) return false
-  const end = (rows.bounds.top + SKIRT.part * torso) * top.width
-  const upper = paletteOf(picture, (i) => top.data[i] === 1)
-  const skirt = paletteOf(picture, (i) => bottom.data[i] === 1 && i < end)
-  return likeness(upper, skirt) > SKIRT.alike
-}
 
 /** The share of a front with sleeves that is cloth, down to the hem: bodies without their neck and sides. */
 function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
@@ -150,10 +124,10 @@ function frontOf(mask: Mask, { left, right, centre, torso }: Wearer): number {
  * The same for what a person wears who is seen from the hips down.
  * @returns null also when its waist was not found
  */
-export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
+export function shapeOnLegs(parsing: Parsing, pose: Pose): Worn | null {
   const bottom = maskOf(parsing, [LABEL.bottom])
-  // Where next to nothing of a top is seen, or bare skin, all is what is worn on the legs.
-  const isAll = parsing.isWaistGuessed || area(bottom) < bottom.data.length * LEAST
+  // A dress.
+  const isAll = area(bottom) < bottom.data.length * LEAST
   const mask = withoutTassels(solid(isAll ? maskOf(parsing, [LABEL.top, LABEL.bottom]) : bottom))
   const bounds = boundsOf(mask)
   if (!bounds || area(mask) < mask.data.length * LEAST) return null
@@ -163,12 +137,8 @@ export function shapeOnLegs(parsing: ParsedClothes, pose: Pose): Worn | null {
   return down > -ABOVE_HIPS && down < UNDER_SHIRT ? wornLowerOf(mask, left, right) : null
 }
 
-const maskOf = (parsing: ParsedClothes, labels: readonly number[]): Mask =>
+const maskOf = (parsing: Parsing, labels: readonly number[]): Mask =>
   maskWhere(parsing, (i) => labels.includes(parsing.labels[i]!))
-
-/** Whether the picture shows next to nothing below the hips. */
-const endsAtHips = (height: number, { centre, torso }: Wearer): boolean =>
-  height < centre.y + torso * (1 + HIPS)
 
 /** Whether the picture cuts the garment off at its lower edge. */
 const reachesEnd = ({ width, height, data }: Mask): boolean =>

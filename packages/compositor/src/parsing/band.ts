@@ -11,9 +11,9 @@ const REACH = 4
 const NOT_SKIN = 9
 
 /** The pixels near borders between labels, and those in skin that have not its colour, like a strap. */
-export function openPixels(labelling: Labelling, lab: Lab, skin: ColourCosts): Int32Array {
+export function openPixels(labelling: Labelling, lab: Lab, skin: ColourCosts | null): Int32Array {
   const { width, height, labels } = labelling
-  const doubtful = doubtfulSkin(labels, lab, skin)
+  const doubtful = skin ? doubtfulSkin(labels, lab, skin) : new Uint8Array(labels.length)
   const near = new Uint8Array(width * height)
   const mark = (x: number, y: number, reach: number) => {
     for (let v = Math.max(0, y - reach); v <= Math.min(height - 1, y + reach); v++) {

@@ -2,9 +2,6 @@
 import type { Lab } from '../oklab.ts'
 import { DIRECTIONS } from './expansion.ts'
 
-/** The most that the borders of one pixel cost, for a strength of 1. */
-export const MOST_BORDERS = 4 + 4 * Math.SQRT1_2
-
 /**
  * For each pixel and each of the DIRECTIONS; 0 where neither pixel is listed.
  * @param strength the cost within a flat area

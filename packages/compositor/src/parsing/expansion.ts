@@ -16,7 +16,7 @@ export interface Energy {
   costs: Float32Array
   /** The cost of a border, of all pixels: at pixel * 4 + direction, see DIRECTIONS. */
   borders: Float32Array
-  /** The most that all borders of one pixel cost. */
+  /** The most that the borders of one pixel pay for another label. */
   mostBorders: number
 }
 

@@ -10,34 +10,15 @@ export interface Frame {
   /** The distance from the nearest arm's bones, and where on them: 0 shoulder, 1 elbow, 2 wrist, 3 fingertips. */
   armDistance: Float32Array
   armAt: Float32Array
-  /** 0 or 1: which arm. */
-  armSide: Uint8Array
   /** The same for the legs: 0 hip, 1 knee, 2 ankle, 3 toes. */
   legDistance: Float32Array
   legAt: Float32Array
-  legSide: Uint8Array
   /** The distance from the middle of the face: 1 on the outline of the face. */
   face: Float32Array
-  /** Along the head's axis from the middle of the face: 1 at the chin, -1 at the hairline. */
-  faceDown: Float32Array
 }
 
 /** Farther from a limb, in shoulder widths, its place does not matter. */
 const FAR = 9
-
-/** By experiment: `armDistance` of an arm, `armAt` below the shoulder and of the hand, `across` without gaps. */
-export const NEAR_ARM = 0.12
-const UPPER_ARM = 0.3
-export const HAND = 1.9
-export const INNER_TORSO = 0.3
-
-/** From where to where, in the unit of what is compared with it. */
-export type Span = readonly [from: number, to: number]
-export const within = (value: number, span: Span) => value > span[0] && value < span[1]
-
-/** Whether an arm, other than its shoulder, may hide the torso. */
-export const onArm = ({ armDistance, armAt }: Frame, i: number) =>
-  armDistance[i]! < NEAR_ARM && armAt[i]! > UPPER_ARM
 
 /** @param width the width of the picture in which the pixels are */
 export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
@@ -47,17 +28,14 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
     across: new Float32Array(size),
     armDistance: new Float32Array(size).fill(FAR),
     armAt: new Float32Array(size),
-    armSide: new Uint8Array(size),
     legDistance: new Float32Array(size).fill(FAR),
     legAt: new Float32Array(size),
-    legSide: new Uint8Array(size),
     face: new Float32Array(size),
-    faceDown: new Float32Array(size),
   }
-  const { armDistance, armAt, armSide, legDistance, legAt, legSide } = frame
+  const { armDistance, armAt, legDistance, legAt } = frame
   const limbs = [
-    { chains: body.arms, distances: armDistance, places: armAt, sides: armSide },
-    { chains: body.legs, distances: legDistance, places: legAt, sides: legSide },
+    { chains: body.arms, distances: armDistance, places: armAt },
+    { chains: body.legs, distances: legDistance, places: legAt },
   ]
   const { chest, hip, unit, head } = body
   const dx = hip.x - chest.x
@@ -74,12 +52,12 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
     frame.across[i] = ((px - chest.x) * dy - (py - chest.y) * dx) / (length * unit)
     const hx = px - head.centre.x
     const hy = py - head.centre.y
-    frame.faceDown[i] = (hy * cos - hx * sin) / head.halfHeight
+    const along = (hy * cos - hx * sin) / head.halfHeight
     const aside = (hx * cos + hy * sin) / head.halfWidth
-    frame.face[i] = Math.sqrt(aside * aside + frame.faceDown[i]! ** 2)
+    frame.face[i] = Math.sqrt(aside * aside + along * along)
   }
-  for (const { chains, distances, places, sides } of limbs) {
-    for (const [side, joints] of chains.entries()) {
+  for (const { chains, distances, places } of limbs) {
+    for (const joints of chains) {
       const nearest = new ChainPlace(joints)
       for (let i = 0; i < size; i++) {
         const pixel = pixels[i]!
@@ -87,7 +65,6 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
         if (nearest.distance / unit >= distances[i]!) continue
         distances[i] = nearest.distance / unit
         places[i] = nearest.at
-        sides[i] = side
       }
     }
   }

@@ -2,9 +2,8 @@
 // not plain.
 import type { Lab } from '../oklab.ts'
 import { pause } from '../pause.ts'
-import { spread, TAKEN } from '../pieces.ts'
 import { createPlane, median, resize, sample, type Plane } from '../plane.ts'
-import { markWhere, pixelsWhere } from '../raster.ts'
+import { pixelsWhere } from '../raster.ts'
 import { CAP, OFFSET, colourCosts, type ColourCosts } from './mixture.ts'
 import { blur } from '../smoothing.ts'
 
@@ -26,8 +25,6 @@ const SHADOW = 4
 const RARER = 2
 /** The least cost: a perfect match is better than any that clothing can have, yet no proof. */
 const LEAST = -2
-/** Up to this cost a pixel is nothing but ground. */
-const FOLLOWED = -0.5
 /** How much the ground's own course, from place to place, and the limbs make its continuation unsure. */
 const DRIFT = 0.9
 
@@ -108,19 +105,6 @@ function plainCost(dL: number, da: number, db: number, light: number, tint: numb
   const lit = 0.5 * (dL / light) ** 2
   const shaded = dL < 0 ? RARER + 0.5 * (dL / (SHADOW * light)) ** 2 : Infinity
   return norm + (0.5 * (da * da + db * db)) / (tint * tint) + Math.min(lit, shaded)
-}
-
-/** 1 where the ground can be followed without a break from where the mask is sure that no person is. */
-export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Array {
-  const open = new Uint8Array(data.length)
-  const queue = new Int32Array(data.length)
-  let sure = 0
-  for (let i = 0; i < open.length; i++) {
-    if (!(data[i]! > SURELY)) queue[sure++] = i
-    open[i] = data[i]! > SURELY ? (costs[i]! > FOLLOWED ? 0 : 1) : TAKEN
-  }
-  spread(queue, sure, width, open, 1)
-  return markWhere(open.length, (i) => open[i] === TAKEN)
 }
 
 /** Takes out of the ground, in place, what differs from its course far more than the rest. */

@@ -82,37 +82,6 @@ function raiseTo(table: Float32Array, { offset, mean, inverse }: Gaussian): void
   }
 }
 
-/** How much darker the light can be in the shade, in Oklab, and the cost of assuming so. By experiment. */
-const SHADES = [
-  [0.85, 1],
-  [0.7, 2.5],
-  [0.57, 4],
-] as const
-
-/** The costs when the same material may lie in the shade: there all of L, a and b shrink alike. */
-export function withShade(costs: ColourCosts): ColourCosts {
-  const half = AB_BINS / 2
-  const table = costs.slice()
-  for (const [shade, extra] of SHADES) {
-    const lighter = Int32Array.from({ length: L_BINS }, (_, l) =>
-      bin((l + 0.5) / shade, 0, L_BINS, L_BINS),
-    )
-    const stronger = Int32Array.from({ length: AB_BINS }, (_, i) =>
-      bin((i + 0.5 - half) / shade, -half, half, AB_BINS),
-    )
-    for (let l = 0, at = 0; l < L_BINS; l++) {
-      for (let i = 0; i < AB_BINS; i++) {
-        const from = (lighter[l]! * AB_BINS + stronger[i]!) * AB_BINS
-        for (let j = 0; j < AB_BINS; j++, at++) {
-          const cost = costs[from + stronger[j]!]! + extra
-          if (cost < table[at]!) table[at] = cost
-        }
-      }
-    }
-  }
-  return table
-}
-
 /** Of k-means. By experiment. */
 const ROUNDS = 6
 
