@@ -40,7 +40,8 @@ for (const name of names) {
     width: (1 + 2 * margin) * width,
     height: (1 + 2 * margin) * height,
   }
-  const planes = planesOf(small, seen, box, side).map((value) => Math.round(value * 255))
-  writeFileSync(join(out, `${parse(name).name}.bin`), Uint8Array.from(planes))
+  const { planes } = planesOf(small, seen, box, side)
+  const bytes = Uint8Array.from(planes, (value) => Math.round(value * 255))
+  writeFileSync(join(out, `${parse(name).name}.bin`), bytes)
 }
 console.log(`${names.length} pictures`)

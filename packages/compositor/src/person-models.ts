@@ -67,7 +67,7 @@ const MASK_SIDE = 256
 const OPENING = { side: 80, type: 'float32', pausesAfter: [] } as const
 
 /** As in `models/parts.py`. The decoder reads the ends of the stages of the encoder, which take half of the time. */
-const PARTS = {
+export const PARTS = {
   side: 96,
   channels: 11,
   type: 'float32',

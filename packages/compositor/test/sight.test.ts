@@ -55,7 +55,7 @@ it('turns what the model sees into costs, also for a picture of another size', a
 it('shows the model the colours, the person and the place of a pixel, and goes on beyond the border', () => {
   const picture = plain(60, 80, [255, 0, 51, 255])
   const box = { x: -30, y: -40, width: 120, height: 160 }
-  const planes = planesOf(picture, person(), box, 24)
+  const { planes } = planesOf(picture, person(), box, 24)
   const at = (column: number, row: number) => {
     const start = (row * 24 + column) * 11
     return [...planes.subarray(start, start + 11)].map((value) => Math.round(value * 100) / 100)
@@ -71,7 +71,7 @@ it('sees a person along the bones of an arm that the mask misses', () => {
   const joints = { ...pose, leftElbow: arm.leftElbow, leftWrist: arm.leftWrist }
   const box = { x: 0, y: 0, width: 60, height: 80 }
   const probabilityAt = (x: number, y: number) => {
-    const planes = planesOf(
+    const { planes } = planesOf(
       plain(60, 80, [0, 0, 0, 255]),
       { pose: joints, person: mask, face },
       box,

@@ -1,18 +1,20 @@
 // What a model of our own sees: the part of a person that each pixel shows.
 import { boxAround, type Box, type Perceiver, type Perception } from '../perception.ts'
+import { PARTS } from '../person-models.ts'
 import { clamp, ramp, within, type Raster, type Size } from '../raster.ts'
 import { bodyOf } from './body.ts'
-import { frameOf } from './frame.ts'
+import { frameOf, type Frame } from './frame.ts'
 import { LABEL, LABEL_COUNT } from './labels.ts'
 
-/** Of the model's square, as in `models/parts.py`: its side, and what is known of each pixel. */
-const SIDE = 96
-const PLANES = 11
+const { side: SIDE, channels: PLANES } = PARTS
 /** The places of `Frame` from 0 to 1, as the model knows them. */
-const PLACES = { down: [-1.5, 3.5], across: [0, 2], face: [0, 4] }
-/** The same for the distance from bones, and for the place on them. */
-const DISTANCE = 1.5
-const JOINTS = 3
+const PLACES = {
+  down: [-1.5, 3.5],
+  across: [0, 2],
+  distance: [0, 1.5],
+  joint: [0, 3],
+  face: [0, 4],
+}
 /**
  * The least probability of a person on a bone, and on a forearm, whose joints are seen best. It holds up to the first distance
  * from the bone, in shoulder widths, and no longer from the second.
@@ -44,12 +46,10 @@ export async function look(
   perceiver: Perceiver,
 ): Promise<Sight> {
   const box = boxOf(perception)
-  const planes = planesOf(picture, perception, box, SIDE)
+  const { planes, bones } = planesOf(picture, perception, box, SIDE)
   const logits = await perceiver.parts(planes)
-  for (let k = 0; k < SIDE * SIDE; k++) {
-    const [armDistance, armAt, legDistance] = planes.subarray(k * PLANES + 6, k * PLANES + 9)
-    const bone = onBone(armDistance! * DISTANCE, armAt! * JOINTS, legDistance! * DISTANCE)
-    logits[k * LABEL_COUNT + LABEL.ground]! += Math.log(1 - bone)
+  for (let k = 0; k < bones.length; k++) {
+    logits[k * LABEL_COUNT + LABEL.ground]! += Math.log(1 - bones[k]!)
   }
   return { size: picture, box, logits }
 }
@@ -62,13 +62,14 @@ export const boxOf = ({ person, pose }: Perception): Box =>
  * A box of the picture as the model sees it: red, green and blue, whether there is a person, and where that is on the body, from
  * 0 to 1. Outside of the picture its border goes on.
  * @param side of the square to which the box is stretched, in pixels
+ * @returns also the least probability of a person at each pixel, along bones
  */
 export function planesOf(
   picture: Raster,
   { pose, person }: Perception,
   box: Box,
   side: number,
-): Float32Array {
+): { planes: Float32Array; bones: Float32Array } {
   const planes = new Float32Array(side * side * PLANES)
   for (const [across, down] of SAMPLES) {
     const under = pixelsUnder(picture, box, side, across, down)
@@ -80,31 +81,29 @@ export function planesOf(
   }
   const middle = pixelsUnder(picture, box, side, 0.5, 0.5)
   const frame = frameOf(bodyOf(pose), picture.width, middle)
-  const { down, across, face } = PLACES
+  const bones = new Float32Array(middle.length).map((_, k) => onBone(frame, k))
+  const { down, across, distance, joint, face } = PLACES
   for (let k = 0; k < middle.length; k++) {
     const values = [
-      Math.max(
-        person.data[middle[k]!]!,
-        onBone(frame.armDistance[k]!, frame.armAt[k]!, frame.legDistance[k]!),
-      ),
+      Math.max(person.data[middle[k]!]!, bones[k]!),
       share(frame.down[k]!, down),
       share(Math.abs(frame.across[k]!), across),
-      Math.min(1, frame.armDistance[k]! / DISTANCE),
-      frame.armAt[k]! / JOINTS,
-      Math.min(1, frame.legDistance[k]! / DISTANCE),
-      frame.legAt[k]! / JOINTS,
+      share(frame.armDistance[k]!, distance),
+      share(frame.armAt[k]!, joint),
+      share(frame.legDistance[k]!, distance),
+      share(frame.legAt[k]!, joint),
       share(frame.face[k]!, face),
     ]
     planes.set(values, k * PLANES + 3)
   }
-  return planes
+  return { planes, bones }
 }
 
 /** The least probability of a person, along bones: the mask and the model can miss a limb that looks like the ground. */
-function onBone(armDistance: number, armAt: number, legDistance: number): number {
+function onBone({ armDistance, armAt, legDistance }: Frame, k: number): number {
   const near = (distance: number) => ramp(-distance, -BONE.far, -BONE.near)
-  const onArm = within(armAt, BONE.forearm) ? BONE.onForearm : BONE.least
-  return Math.max(onArm * near(armDistance), BONE.least * near(legDistance))
+  const onArm = within(armAt[k]!, BONE.forearm) ? BONE.onForearm : BONE.least
+  return Math.max(onArm * near(armDistance[k]!), BONE.least * near(legDistance[k]!))
 }
 
 const share = (value: number, [from, to]: number[]) => clamp((value - from!) / (to! - from!), 0, 1)
