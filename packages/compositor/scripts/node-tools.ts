@@ -24,5 +24,6 @@ export const nodeTools: Tools = {
       u2netp: model('u2netp'),
       opening: model('opening'),
       parts: model('parts'),
+      product: model('product'),
     })),
 }

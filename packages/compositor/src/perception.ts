@@ -42,6 +42,7 @@ export interface PerceptionModules {
   u2netp: ModelFiles
   opening: ModelFiles
   parts: ModelFiles
+  product: ModelFiles
 }
 
 export interface Perceiver {
@@ -55,6 +56,8 @@ export interface Perceiver {
    * @param box its upper part, a square
    */
   opening(picture: Raster, box: Box): Promise<Plane>
+  /** See `PersonModels.product`. */
+  product(picture: Raster): Promise<Uint8Array>
   /** See `PersonModels.parts`. */
   parts(planes: Float32Array): Promise<Float32Array>
   /** What the models use at the moment. */
@@ -95,6 +98,7 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
     usage,
     perceive: (picture, look = {}) => guarded(perceive(models, picture, look)),
     salience: (picture) => guarded(models.salience(picture)),
+    product: (picture) => guarded(models.product(picture)),
     parts: (planes) => guarded(models.parts(planes)),
     opening: (picture, box) => guarded(models.opening(picture, box)),
   }

@@ -1,8 +1,8 @@
-// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and two
-// of our own those of what the neck opening of a garment shows, and the parts of a person. MoveNet, the selfie model and that of
-// openings look at the smallest square around a box of the picture, black outside the picture.
+// The models: MoveNet finds joints, the selfie model the pixels of a person, U²-Netp those of what stands out, and three
+// of our own what a product photo shows, what the neck opening of a garment shows, and the parts of a person. MoveNet, the
+// selfie model and the first two of our own look at the smallest square around a box of the picture, black outside the picture.
 import { createPlane, type Plane } from './plane.ts'
-import { clamp, type Point, type Raster } from './raster.ts'
+import { clamp, type Point, type Raster, type Size } from './raster.ts'
 import { loadModel, runOnce, type Model, type ModelFiles } from './tensor-model.ts'
 
 /** The joints that MoveNet finds, in its order. Left and right are the person's own. */
@@ -50,6 +50,8 @@ export interface PersonModels {
   mask(picture: Raster, box: Box): Promise<Plane>
   /** The probability that a pixel belongs to what stands out from the picture. */
   salience(picture: Raster): Promise<Plane>
+  /** Which part of a product photo each pixel most likely shows, as in `PRODUCT`. */
+  product(picture: Raster): Promise<Uint8Array>
   /** The probability that a pixel of the box, as in `garment/lining.ts`, belongs to what the neck opening of a garment shows. */
   opening(picture: Raster, box: Box): Promise<Plane>
   /**
@@ -66,13 +68,27 @@ const MASK_SIDE = 256
 /** As in `models/opening.py`. */
 const OPENING = { side: 80, type: 'float32', pausesAfter: [] } as const
 
-/** As in `models/parts.py`. The decoder reads the ends of the stages of the encoder, which take half of the time. */
-export const PARTS = {
-  side: 96,
-  channels: 11,
+/** What our U-Nets of five levels have in common. The decoder reads the ends of the stages of the encoder, which take half of the time. */
+const UNET = {
   type: 'float32',
   pausesAfter: [['conv_2', 'conv_4', 'conv_6', 'conv_8', 'conv_10']],
 } as const
+
+/** As in `models/parts.py`. */
+export const PARTS = { ...UNET, side: 96, channels: 11 } as const
+
+/** What a product photo shows, as in `models/product.py`. `top` and `dress` are without their sleeves. */
+export const PRODUCT = {
+  ground: 0,
+  top: 1,
+  dress: 2,
+  sleeve: 3,
+  bottom: 4,
+  person: 5,
+  support: 6,
+} as const
+
+const PRODUCT_SHAPE = { ...UNET, side: 112 } as const
 
 /** U²-Netp, cut into parts of about equal time: the decoder reads the ends of the encoder's stages. */
 const ENCODER = [1, 2, 3, 4, 5, 6].map((stage) => `encoder_${stage}`)
@@ -106,6 +122,7 @@ export async function loadPersonModels(files: {
   u2netp: ModelFiles
   opening: ModelFiles
   parts: ModelFiles
+  product: ModelFiles
   backend: WebAssembly.Module
 }): Promise<PersonModels> {
   const movenet = await loadModel(files.movenet, {
@@ -122,11 +139,16 @@ export async function loadPersonModels(files: {
   // Loaded after the others have run it needs less memory.
   let parts: Promise<Model> | undefined
   const opening: Model = (rgb) => runOnce(files.backend, files.opening, OPENING, rgb)
+  const product: Model = (rgb) => runOnce(files.backend, files.product, PRODUCT_SHAPE, rgb)
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
     mask: (picture, box) => maskIn(selfie, picture, squareAround(box, MASK_SIDE)),
     salience: (picture) => maskIn(u2netp, picture, stretched(picture, SALIENCE.side)),
     parts: async (planes) => (await (parts ??= loadModel(files.parts, PARTS)))(planes),
+    product(picture) {
+      const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
+      return likeliestIn(product, picture, squareAround(whole, PRODUCT_SHAPE.side))
+    },
     opening: (picture, box) => maskIn(opening, picture, squareAround(box, OPENING.side)),
   }
 }
@@ -217,8 +239,30 @@ async function poseIn(model: Model, picture: Raster, box: Box): Promise<Pose> {
 }
 
 async function maskIn(model: Model, picture: Raster, view: View): Promise<Plane> {
+  return sampled(await model(pixelsOf(picture, view, 1)), view, picture)
+}
+
+/** For each pixel of the picture the number of the largest of several values. */
+async function likeliestIn(model: Model, picture: Raster, view: View): Promise<Uint8Array> {
   const found = await model(pixelsOf(picture, view, 1))
-  const mask = createPlane(picture.width, picture.height)
+  const count = found.length / view.side ** 2
+  const labels = new Uint8Array(picture.width * picture.height)
+  const most = new Float32Array(labels.length).fill(-Infinity)
+  for (let label = 0; label < count; label++) {
+    const values = found.filter((_, i) => i % count === label)
+    const { data } = sampled(values, view, picture)
+    for (let i = 0; i < labels.length; i++) {
+      if (data[i]! <= most[i]!) continue
+      most[i] = data[i]!
+      labels[i] = label
+    }
+  }
+  return labels
+}
+
+/** The values of a view's pixels in the size of a picture; 0 outside of the view. */
+function sampled(found: Float32Array, view: View, { width, height }: Size): Plane {
+  const mask = createPlane(width, height)
   const { side, left, top, scaleX, scaleY } = view
   for (let y = 0; y < mask.height; y++) {
     const sy = (y + 0.5 - top) / scaleY - 0.5

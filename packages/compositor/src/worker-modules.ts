@@ -9,6 +9,8 @@ import openingWeights from '../models/opening.bin'
 import openingTopology from '../models/opening.json'
 import partsWeights from '../models/parts.bin'
 import partsTopology from '../models/parts.json'
+import productWeights from '../models/product.bin'
+import productTopology from '../models/product.json'
 import selfieWeights from '../models/selfie.bin'
 import selfieTopology from '../models/selfie.json'
 import u2netpWeights from '../models/u2netp.bin'
@@ -28,4 +30,5 @@ export const perceptionModules: PerceptionModules = {
   u2netp: { topology: bytes(u2netpTopology), weights: u2netpWeights },
   opening: { topology: bytes(openingTopology), weights: openingWeights },
   parts: { topology: bytes(partsTopology), weights: partsWeights },
+  product: { topology: bytes(productTopology), weights: productWeights },
 }

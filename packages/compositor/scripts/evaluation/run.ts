@@ -56,6 +56,7 @@ export async function runPair(
     perceive: (picture, look) => timed('models', () => perceiver.perceive(picture, look)),
     salience: (picture) => timed('models', () => perceiver.salience(picture)),
     opening: (picture, box) => timed('models', () => perceiver.opening(picture, box)),
+    product: (picture) => timed('models', () => perceiver.product(picture)),
     parts: (planes) => timed('models', () => perceiver.parts(planes)),
   }
   const stages: Stages = {}

@@ -1,46 +1,13 @@
 // Where the sleeve and the side meet, or where the armhole of a sleeveless garment ends.
 import { distance } from '../lines.ts'
-import { median } from '../plane.ts'
 import type { Point } from '../raster.ts'
-import {
-  chestHalf,
-  extentOf,
-  farReachOf,
-  reachOf,
-  widthBesideGap,
-  type BodyRows,
-} from './body-rows.ts'
+import { chestHalf, farReachOf, reachOf, widthBesideGap, type BodyRows } from './body-rows.ts'
 import { bestIndex, turnOn, type Way } from './contour.ts'
 
 export interface Armpit extends Point {
   /** The index in the outline where sleeve and body come apart, at or below the armpit. */
   at: number
   sleeved: boolean
-}
-
-/** @returns null when there is no body on this side */
-export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
-  const jump = jumpOf(rows, way)
-  if (jump !== null) {
-    return sleeved(outline, rows, { x: rows.axis + way * reachOf(rows, jump, way), y: jump }, way)
-  }
-  const atHem = besideHem(rows, way)
-  if (atHem) return sleeved(outline, rows, atHem, way, atHem.half)
-  const corner = hangingOf(rows, way)
-  if (!corner) return holeEnd(outline, rows, way)
-  return sleeved(outline, rows, corner, way, Math.abs(corner.x - rows.axis))
-}
-
-/** Sleeves part from the body above this share of the garment's height; lower down hems widen, that of a flared skirt at 0.86. */
-const SLEEVES_END = 0.84
-
-/** Whether sleeves stand out on both sides of the upper part, or hang beside the body down to the hem. */
-export function hasSleeves(rows: BodyRows): boolean {
-  const { top, bottom } = rows.bounds
-  const lowest = top + (bottom - top) * SLEEVES_END
-  return ([-1, 1] as const).every(
-    (way) => (jumpOf(rows, way) ?? Infinity) < lowest || besideHem(rows, way) !== null,
-  )
 }
 
 /**
@@ -63,8 +30,8 @@ const LEAP = {
   sleeve: 0.8,
 }
 
-/** The row, searched from the hem upwards, above which the body's edge leaps outwards. */
-function jumpOf(rows: BodyRows, way: Way): number | null {
+/** Where the body's edge, searched from the hem upwards, leaps outwards; null where it does not. */
+export function leapOf(rows: BodyRows, way: Way): Point | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const step = Math.max(2, Math.round(height * LEAP.step))
@@ -85,7 +52,7 @@ function jumpOf(rows: BodyRows, way: Way): number | null {
     if (besideBody(rows, y - step, way) > FRINGE) continue
     const isUpright = upright > height * LEAP.uprightLength
     const isSleeve = here > half * LEAP.body && here + growth > half * LEAP.sleeve
-    if (leaps && isUpright && isSleeve) return y
+    if (leaps && isUpright && isSleeve) return { x: rows.axis + way * here, y }
   }
   return null
 }
@@ -97,92 +64,27 @@ const besideBody = ({ left, right, farLeft, farRight }: BodyRows, y: number, way
 /** The fringe of the cloth in pixels of the analysed picture. */
 const FRINGE = 2
 
-/**
- * How far sleeves hang below the hem at least, and how high the hem is at most, in heights of the garment; how wide the hem is
- * at least with what is beside it, in widths of the garment; and where the gap beside the sleeves ends, in half widths of the
- * garment and of that row. By experiment.
- */
-const HANGING = { below: 0.03, highest: 0.4, hem: 0.5, inner: 0.4, outer: 0.92 }
-/**
- * Sleeves that end at the hem: how high above it their gap shows at most, in heights; how wide the cuff and its gap,
- * and the body between, are at least; how wide the garment is at most at the height of the shoulders, in widths
- * and heights of the garment; and how many times as long as wide it is: ragged hems have gaps, too. By experiment.
- */
-const AT_HEM = {
-  above: 0.1,
-  cuff: 0.08,
-  body: 0.45,
-  shoulders: { at: 0.15, width: 0.7 },
-  longest: 1.5,
-}
-
-/**
- * Where a wide sleeve that covers the body's side leaves it: at the hem, below which only the sleeves
- * hang. Null when nothing hangs there on both sides.
- */
-function hangingOf(rows: BodyRows, way: Way): Point | null {
-  const { bounds, gapLeft, gapRight, axis } = rows
-  const height = bounds.bottom - bounds.top
-  let hem = bounds.bottom - 1
-  while (hem > bounds.top && Number.isNaN(rows.left[hem]!)) hem--
-  if (bounds.bottom - hem < height * HANGING.below || hem < bounds.top + height * HANGING.highest) {
-    return null
-  }
-  // The median, because an uneven hem has pieces below its last full row.
-  const gaps = (edges: Float64Array) =>
-    median(edges.subarray(hem, bounds.bottom).filter((x) => !Number.isNaN(x)))
-  const left = axis - gaps(gapLeft)
-  const right = gaps(gapRight) - axis
-  const full = extentOf(rows, hem) / 2
-  const half = (bounds.right - bounds.left) / 2
-  const isHanging =
-    full > half * HANGING.hem &&
-    Math.min(left, right) > half * HANGING.inner &&
-    Math.max(left, right) < full * HANGING.outer
-  if (!isHanging) return null
-  return { x: axis + way * (way < 0 ? left : right), y: hem }
-}
-
-/**
- * The top of the gap between the body and a cuff that ends at the hem, and half the width of the shoulders, which
- * is that of the hidden armholes; null when there is no such gap on both sides.
- */
-function besideHem(rows: BodyRows, way: Way): (Point & { half: number }) | null {
-  const { bounds, left, right } = rows
-  const [width, height] = [bounds.right - bounds.left, bounds.bottom - bounds.top]
-  const top = bounds.top + Math.round(height * AT_HEM.shoulders.at)
-  const shoulders = extentOf(rows, top)
-  if (!(shoulders < width * AT_HEM.shoulders.width) || height > width * AT_HEM.longest) return null
-  const isCuff = (y: number, side: Way) => besideBody(rows, y, side) > width * AT_HEM.cuff
-  for (let y = bounds.bottom - 1; y > bounds.bottom - height * AT_HEM.above; y--) {
-    if (!isCuff(y, -1) || !isCuff(y, 1) || right[y]! - left[y]! < width * AT_HEM.body) continue
-    while (besideBody(rows, y - 1, way) > FRINGE) y--
-    return { x: way < 0 ? left[y]! : right[y]!, y, half: shoulders / 2 }
-  }
-  return null
-}
-
 /** The radius, as a share of the garment's height, in which the notch of an armpit is looked for. */
 const NOTCH = 0.04
 /** The lowest armpit, in half widths of the chest below the shoulder. */
-const LOWEST_ARMPIT = 1.05
+export const LOWEST_ARMPIT = 1.05
 
-/** @param hidden half the width between armholes that the sleeves hide */
-function sleeved(
+/** @param corner about where a sleeve leaves the body; null for no sleeve */
+export function armpitOf(
   outline: readonly Point[],
   rows: BodyRows,
-  corner: Point,
+  corner: Point | null,
   way: Way,
-  hidden?: number,
-): Armpit {
+): Armpit | null {
+  if (!corner) return holeEnd(outline, rows, way)
   const { bounds, axis } = rows
-  const height = bounds.bottom - bounds.top
-  const at = innermost(outline, corner, height * NOTCH, axis, way)
-  const apex = outline[at]!
-  const half = hidden ?? Math.abs(apex.x - axis)
+  const radius = (bounds.bottom - bounds.top) * NOTCH
+  const at = innermost(outline, corner, radius, axis, way)
+  const { x, y } = distance(outline[at]!, corner) <= radius ? outline[at]! : corner
+  const half = Math.abs(x - axis)
   // A sleeve that hangs close to the body hides the armpit: its gap begins far below.
   const lowest = shoulderTop(rows, axis + way * half * 0.9) + half * LOWEST_ARMPIT
-  return { x: axis + way * half, y: Math.min(apex.y, lowest), at, sleeved: true }
+  return { x, y: Math.min(y, lowest), at, sleeved: true }
 }
 
 /** The outline's point within the radius that reaches deepest into the notch: inwards and upwards. */
@@ -252,7 +154,7 @@ const HOLE = {
 }
 
 /** The armhole's lower end: an outer corner of the outline at the usual depth below the shoulder. */
-export function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
+function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
   const { bounds, axis } = rows
   const half = chestHalf(rows)
   const reach = Math.max(3, Math.round(half * HOLE.reach))

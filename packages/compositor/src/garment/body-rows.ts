@@ -101,10 +101,6 @@ export function widthBesideGap(
   return Number.isNaN(width) ? Infinity : width
 }
 
-/** How many rows have a gap at the axis, from one on. */
-export const gapLength = ({ gapLeft }: BodyRows, from = 0): number =>
-  gapLeft.subarray(from).filter((x) => !Number.isNaN(x)).length
-
 /** The median of the rows' centres, weighted by their width: long rows are the more telling ones. */
 function axisOf(mask: Mask, bounds: Bounds): number {
   const weights = new Float64Array(mask.width * 2 + 2)
@@ -126,11 +122,16 @@ function axisOf(mask: Mask, bounds: Bounds): number {
 }
 
 /** The cloth that lies opposite to cloth, across the axis of symmetry. */
-export function evenPartOf(mask: Mask, { axis }: BodyRows): Mask {
-  const sum = Math.round(2 * axis) - 1
-  const isEven = (i: number) => isSet(mask, sum - (i % mask.width), Math.floor(i / mask.width))
-  return maskWhere(mask, (i) => mask.data[i] === 1 && isEven(i))
-}
+export const evenPartOf = (mask: Mask, rows: BodyRows): Mask =>
+  maskWhere(mask, (i) => mask.data[i] === 1 && isOpposite(mask, rows, i))
+
+/** The cloth, and what lies opposite to it. */
+export const withMirrored = (mask: Mask, rows: BodyRows): Mask =>
+  maskWhere(mask, (i) => mask.data[i] === 1 || isOpposite(mask, rows, i))
+
+/** Whether a pixel lies opposite to cloth. */
+const isOpposite = (mask: Mask, { axis }: BodyRows, i: number): boolean =>
+  isSet(mask, Math.round(2 * axis) - 1 - (i % mask.width), Math.floor(i / mask.width))
 
 /** Below the collar and above the hem, in shares of the height. */
 const BODY = { from: 0.2, to: 0.95 }

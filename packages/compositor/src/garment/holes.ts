@@ -53,15 +53,6 @@ export function fillStraps(mask: Mask): Mask {
   return gaps.length > 0 ? painted(mask, gaps, 1) : mask
 }
 
-/** The gaps between wide sleeves and the body, each in the order of the rows. */
-export function gapsBesideSleeves(mask: Mask): Int32Array[] {
-  const bounds = boundsOf(mask)
-  if (!bounds) return []
-  return holesOf(mask)
-    .map((hole) => hole.toSorted())
-    .filter((hole) => isBesideSleeve(hole, bounds, mask.width))
-}
-
 /** @param pixels in the order of the rows */
 function isBesideSleeve(pixels: Int32Array, { top, bottom }: Bounds, width: number): boolean {
   const height = Math.floor(pixels.at(-1)! / width) - Math.floor(pixels[0]! / width) + 1

@@ -15,13 +15,13 @@ import { withoutHolder } from './holder.ts'
 import { fillStraps } from './holes.ts'
 import { withoutHood } from './hood.ts'
 import { matteOf } from './matte.ts'
-import { shapeOf } from './kind.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutStrings } from './strings.ts'
 import { withoutSupport } from './support.ts'
 import { straighten, tiltOf } from './tilt.ts'
 import { withoutTassels } from './lower.ts'
 import { withoutLining } from './lining.ts'
+import { sleevesIn } from './product.ts'
 import {
   isWornOnLegs,
   mayShowPerson,
@@ -40,11 +40,10 @@ import {
   showsShoulders,
   withBothSleeves,
 } from './whole.ts'
-import { legsApart, openGaps, sleevesApart } from './seams.ts'
+import { legsApart } from './seams.ts'
 import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './shape.ts'
 
 /**
- * @param perceiver finds a person who wears the garment
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
  * @throws CompositionError when the garment is covered, cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
@@ -64,14 +63,14 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
         'The person who wears the garment must be visible from the shoulders to the hips, about from the front.',
       )
     }
-    return readFlat(picture, shrunk, perceiver)
+    return readFlat(picture, perceiver)
   }
   const parsing = await parse(
     small,
     wearer ? perception : await withLegs(small, perception, perceiver),
     perceiver,
   )
-  if (wearer && !showsSkin(parsing)) return readFlat(picture, shrunk, perceiver)
+  if (wearer && !showsSkin(parsing)) return readFlat(picture, perceiver)
   const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hidden } = found
@@ -79,7 +78,14 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   return finished(shape, mask, small, picture)
 }
 
-/** The models and the parsing know no transparency. */
+/** A product photo in the size in which it is analysed. */
+interface Photo {
+  /** Without transparency, which the models and the parsing do not know. */
+  small: Raster
+  /** What the model sees, as in `PRODUCT`. */
+  labels: Uint8Array
+}
+
 export function opaque(picture: Raster): Raster {
   const copy = { ...picture, data: picture.data.slice() }
   flatten(copy)
@@ -91,33 +97,36 @@ export function opaque(picture: Raster): Raster {
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
  * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
-export async function readFlat(
+async function readFlat(
   picture: Raster,
-  small = shrink(picture, ANALYSIS_SIDE),
-  perceiver?: Perceiver,
+  perceiver: Perceiver,
   isUpright = false,
 ): Promise<Garment | null> {
-  const lab = toLab(small)
-  const cuts = transparentBorder(small)
-    ? [clothOfAlpha(small)]
-    : clothsOf(small, lab, perceiver && (() => perceiver.salience(opaque(small))))
+  const shrunk = shrink(picture, ANALYSIS_SIDE)
+  const small = opaque(shrunk)
+  const photo = { small, labels: await perceiver.product(small) }
+  const lab = toLab(shrunk)
+  const cuts = transparentBorder(shrunk)
+    ? [clothOfAlpha(shrunk)]
+    : clothsOf(shrunk, lab, () => perceiver.salience(small))
   const problems: (CompositionError | null)[] = []
   let least = 0
   for await (const found of bestFirst(cuts)) {
     const tilt = isUpright ? 0 : tiltOf(found.mask)
     if (tilt !== 0) {
       if (isCutOff(found.mask, CUT_OFF.turned)) throw new CompositionError('garment_not_found', CUT)
-      return readFlat(await straighten(picture, found.mask, tilt), undefined, perceiver, true)
+      const upright = await straighten(picture, found.mask, tilt)
+      return readFlat(upright, perceiver, true)
     }
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
     try {
-      const read = await readCloth(found, lab, small, perceiver)
+      const read = await readCloth(found, lab, photo, perceiver)
       if (!read) {
         problems.push(null)
         continue
       }
-      return await finished(read.shape, read.mask, small, picture)
+      return await finished(read.shape, read.mask, shrunk, picture)
     } catch (error) {
       if (!(error instanceof CompositionError)) throw error
       problems.push(error)
@@ -141,65 +150,68 @@ interface Read {
 async function readCloth(
   found: FoundCloth,
   lab: Lab,
-  small: Raster,
-  perceiver?: Perceiver,
+  photo: Photo,
+  perceiver: Perceiver,
 ): Promise<Read | null> {
   const held = withoutHolder(lab, withoutSupport(lab, found.mask))
   const cloth = withoutHood(held)
-  const isHooded = cloth !== held
-  const shapeIn = (mask: Mask) => (isHooded ? upperShape(openGaps(mask)) : shapeOf(mask))
   const whole = fillStraps(cloth)
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
   if (isCutOff(whole)) throw new CompositionError('garment_not_found', CUT)
   if (!found.hasEdge) throw new CompositionError('garment_not_found', LOST)
-  let mask = whole
-  let seen = shapeIn(whole)
-  if (seen && 'waist' in seen) {
-    mask = withoutTassels(whole)
-    if (mask !== whole) seen = lowerShape(openGaps(mask))
-  } else {
-    // Straps that show the ground would be taken for the inside of the back, and the front of a hood for its edge.
-    const outside =
-      whole === held && perceiver ? await withoutLining(opaque(small), whole, perceiver) : whole
-    mask = withoutLegCut(withoutStrings(outside))
-    if (mask !== whole) seen = shapeIn(mask)
-  }
-  await pause()
-  let shape = (await withParts(seen, mask, lab)) ?? seen
-  if (!shape) return null
-  await pause()
-  if ('neckline' in shape) {
-    const isSpread = isHooded ? hasParts(shape) : showsShoulders(seen, mask)
-    if (!isSpread) throw new CompositionError('garment_not_found', FOLDED)
-    if (!found.isSalient)
-      checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
-    if (hasOneSleeve(shape)) shape = withBothSleeves(mask)
-  } else {
-    if (!found.isSalient) checkLower(mask)
-  }
-  await pause()
+  const sleeves = sleevesIn(whole, photo.labels)
+  // Straps that show the ground would be taken for the inside of the back, and the front of a hood for its edge.
+  const showsLining = whole === held
+  const read = sleeves
+    ? await readUpper(found, whole, sleeves, photo, showsLining ? perceiver : null)
+    : await readLower(found, whole, lab)
+  if (!read) return null
+  const { shape, mask } = read
+  // A hood leaves no shoulders to be seen.
+  const isHooded = sleeves && cloth !== held
+  if (isHooded && !hasParts(shape)) throw new CompositionError('garment_not_found', FOLDED)
   const visible = maskWhere(mask, (i) => mask.data[i] === 1 && cloth.data[i] === 1)
   return { shape, mask: visible }
 }
 
+/** @param perceiver finds what the neck opening shows */
+async function readUpper(
+  found: FoundCloth,
+  whole: Mask,
+  sleeves: Mask,
+  { small }: Photo,
+  perceiver: Perceiver | null,
+): Promise<Read | null> {
+  const outside = perceiver ? await withoutLining(small, whole, perceiver) : whole
+  const mask = withoutLegCut(withoutStrings(outside))
+  const shape = upperShape(mask, sleeves)
+  await pause()
+  if (!shape) return null
+  if (!showsShoulders(shape, mask)) throw new CompositionError('garment_not_found', FOLDED)
+  if (!found.isSalient)
+    checkUpper(mask, found.isOnPattern, () => differsFromAround(found.mask, small))
+  return { shape: hasOneSleeve(shape) ? withBothSleeves(mask, sleeves) : shape, mask }
+}
+
+async function readLower(found: FoundCloth, whole: Mask, lab: Lab): Promise<Read | null> {
+  const mask = withoutTassels(whole)
+  let shape = lowerShape(mask)
+  if (shape && !shape.legs) {
+    // Legs that touch part at a seam.
+    const apart = await legsApart(mask, lab)
+    const parted = apart && lowerShape(apart)
+    if (parted?.legs) shape = parted
+  }
+  await pause()
+  if (!shape) return null
+  if (!found.isSalient) checkLower(mask)
+  return { shape, mask }
+}
+
 const CUT = 'The garment is cut off at the side of the picture. All of it must be visible.'
 const FOLDED = 'The garment is folded. It must be spread out, with its sleeves.'
-
-/**
- * @param seen null for what may be a top whose sleeves hide its shoulders
- * @returns the shape with sleeves or both legs, where the silhouette does not show them but seams do; null for no seams
- */
-async function withParts(seen: Shape | null, mask: Mask, lab: Lab): Promise<Shape | null> {
-  const isUpper = !seen || 'neckline' in seen
-  if (seen && (hasParts(seen) || seen.kind === 'dress')) return null
-  const apart = await (isUpper ? sleevesApart(mask, lab) : legsApart(mask, lab))
-  const shape = apart && (isUpper ? upperShape : lowerShape)(apart)
-  // Folds and darts of a dress are as long and as straight as seams.
-  if (!shape || shape.kind === 'dress') return null
-  return hasParts(shape) || hasOneSleeve(shape) ? shape : null
-}
 
 /** Of a garment that another way to cut it out shows cut off, this share at least is seen: what is smaller is a part of it. */
 const LEAST_REST = 0.5

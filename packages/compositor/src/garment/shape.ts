@@ -4,6 +4,7 @@ import { area, type Mask } from './mask.ts'
 import { keepLarge } from './regions.ts'
 import { bodyRowsOf, type BodyRows } from './body-rows.ts'
 import { crotchOf, lowerShapeOf, type LowerShape } from './lower.ts'
+import { armpitsIn } from './product.ts'
 import { upperShapeOf, type UpperShape } from './upper.ts'
 import { sleeveOutline } from '../garment.ts'
 import { areaWithin } from '../lines.ts'
@@ -39,10 +40,14 @@ function outlineOf(mask: Mask): { outline: Point[]; rows: BodyRows } | null {
   return outline.length < LEAST.outline ? null : { outline, rows }
 }
 
-/** @returns the shape as that of a top or a dress; null when the silhouette cannot be one */
-export function upperShape(mask: Mask): UpperShape | null {
-  const found = outlineOf(mask)
-  return found && upperShapeOf(found.outline, found.rows)
+/**
+ * @param sleeves what the model sees as such
+ * @returns the shape as that of a top or a dress; null when the silhouette cannot be one
+ */
+export function upperShape(mask: Mask, sleeves: Mask): UpperShape | null {
+  const { mask: open, ...armpits } = armpitsIn(mask, sleeves)
+  const found = outlineOf(open)
+  return found && upperShapeOf(found.outline, found.rows, armpits)
 }
 
 /** @returns the shape as that of trousers or a skirt; null when the silhouette cannot be one */

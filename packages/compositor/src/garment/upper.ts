@@ -1,9 +1,9 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
-import { distance, resample } from '../lines.ts'
+import { resample } from '../lines.ts'
 import { mean } from '../plane.ts'
 import type { Point } from '../raster.ts'
-import { armpitOf, holeEnd, neckOf, type Armpit } from './armpit.ts'
+import { armpitOf, leapOf, neckOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, HEM_WIDTH, stretch, type Way } from './contour.ts'
 import { sleeveOf } from './sleeve.ts'
@@ -39,14 +39,25 @@ const SLEEVES = { hem: 0.9, high: 0.75, long: 2.7 }
 
 /**
  * @param outline the smoothed outline, clockwise
+ * @param corners about where the sleeves that the model sees leave the body; null for no sleeve
  * @returns null when the shape is too small or has no body
  */
-export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperShape | null {
+export function upperShapeOf(
+  outline: readonly Point[],
+  rows: BodyRows,
+  corners: { left: Point | null; right: Point | null },
+): UpperShape | null {
   const { axis } = rows
-  const found = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
+  // The model misses some sleeves that the silhouette shows, most of dresses.
+  const leaps = { left: leapOf(rows, -1), right: leapOf(rows, 1) }
+  const hasSleeves = (corners.left ?? leaps.left) && (corners.right ?? leaps.right)
+  const cornerAt = (name: 'left' | 'right') => corners[name] ?? (hasSleeves ? leaps[name] : null)
+  const found = {
+    left: armpitOf(outline, rows, cornerAt('left'), -1),
+    right: armpitOf(outline, rows, cornerAt('right'), 1),
+  }
   if (!found.left || !found.right) return null
   const armpits = { left: found.left, right: found.right }
-  alike(armpits, outline, rows)
   let half = (armpits.right.x - armpits.left.x) / 2
   if (half < 4) return null
   const bare = isBare(outline, rows, half)
@@ -56,9 +67,6 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
         right: topCorner(outline, armpits.right, half, 1),
       }
     : { left: neckOf(outline, rows, half, -1), right: neckOf(outline, rows, half, 1) }
-  if (hasCaps(outline, armpits, necks, axis)) {
-    for (const armpit of [armpits.left, armpits.right]) armpit.sleeved = true
-  }
   evenOut(armpits, axis, half)
   half = (armpits.right.x - armpits.left.x) / 2
   const sides = {
@@ -102,68 +110,6 @@ function isDress(
     DRESS.waistAt * ((waistY - top) / length) +
     DRESS.constant
   return score > 0
-}
-
-/**
- * How far short sleeves that fall steeply reach, in distances of the armpit from the axis, on each side that shows no other
- * sleeve. Of some 50 garments two T-shirts have 1.24 to 1.27, two sleeveless tops 1.18 on the narrower side; one that seams
- * cut into parts, 1.42.
- */
-const CAPS = { from: 1.21, to: 1.35 }
-
-/** Whether the upper edge reaches so far beyond the armpits that it is that of sleeves, whose lower edge is all cuff. */
-function hasCaps(
-  outline: readonly Point[],
-  armpits: { left: Armpit; right: Armpit },
-  necks: { left: number; right: number },
-  axis: number,
-): boolean {
-  return (['left', 'right'] as const).every((name) => {
-    const armpit = armpits[name]
-    const reach = reachBeyond(outline, armpit, necks[name], axis, name === 'left' ? -1 : 1)
-    return armpit.sleeved || (reach > CAPS.from && reach < CAPS.to)
-  })
-}
-
-/** How far the outline reaches from the neck to the armpit, in distances of the armpit from the axis. */
-function reachBeyond(
-  outline: readonly Point[],
-  { x, at }: Armpit,
-  neck: number,
-  axis: number,
-  way: Way,
-): number {
-  const offs = stretch(outline, neck, at, way).map((point) => way * (point.x - axis))
-  return Math.max(...offs) / (way * (x - axis))
-}
-
-/** How far the outline may be from the mirrored armpit, in half widths of the chest. */
-const OPPOSITE = 0.1
-
-/**
- * Where a sleeve is found on one side only: the other sleeve is opposite to it, if the outline reaches beyond its armpit there.
- * Otherwise what hardly stands out on the one side is no sleeve.
- */
-function alike(
-  armpits: { left: Armpit; right: Armpit },
-  outline: readonly Point[],
-  rows: BodyRows,
-): void {
-  if (armpits.left.sleeved === armpits.right.sleeved) return
-  const [name, other, way] = armpits.left.sleeved
-    ? (['left', 'right', -1] as const)
-    : (['right', 'left', 1] as const)
-  const { axis } = rows
-  const armpit = armpits[name]
-  const half = way * (armpit.x - axis)
-  const isSleeve = (one: Armpit, side: Way) =>
-    reachBeyond(outline, one, neckOf(outline, rows, half, side), axis, side) > CAPS.from
-  const corner = { x: 2 * axis - outline[armpit.at]!.x, y: outline[armpit.at]!.y }
-  const at = bestIndex(outline, (point) => -distance(point, corner))
-  const opposite = { x: 2 * axis - armpit.x, y: armpit.y, at, sleeved: true }
-  const isNear = distance(outline[at]!, corner) < OPPOSITE * half
-  if (isNear && isSleeve(opposite, way < 0 ? 1 : -1)) armpits[other] = opposite
-  else if (!isSleeve(armpit, way)) armpits[name] = holeEnd(outline, rows, way) ?? armpit
 }
 
 /** Half widths of the chest between the heights of both armpits. Of some 60 product photos two exceed it. */

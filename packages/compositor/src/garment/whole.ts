@@ -1,10 +1,10 @@
 // Whether all of a garment was cut out, by the symmetry and the smoothness of its silhouette.
 import { CompositionError } from '../composition-error.ts'
-import { bodyRowsOf, evenPartOf, taperOf } from './body-rows.ts'
+import { bodyRowsOf, evenPartOf, taperOf, withMirrored } from './body-rows.ts'
 import type { FoundCloth } from './cloth-mask.ts'
 import { area, type Mask } from './mask.ts'
 import { raggednessOf } from './outline-quality.ts'
-import { hasParts, upperShape, type Shape } from './shape.ts'
+import { hasParts, upperShape } from './shape.ts'
 import type { UpperShape } from './upper.ts'
 
 /**
@@ -86,20 +86,22 @@ const EVEN = 0.97
 
 /**
  * @param mask shows one sleeve
+ * @param sleeves what the model sees as such
  * @returns the shape with both
  * @throws CompositionError when the silhouette does not show where the other one is
  */
-export function withBothSleeves(mask: Mask): UpperShape {
+export function withBothSleeves(mask: Mask, sleeves: Mask): UpperShape {
   const rows = bodyRowsOf(mask)
   const even = rows && evenPartOf(mask, rows)
-  const shape = even && area(even) >= EVEN * area(mask) ? upperShape(even) : null
+  const shape =
+    even && area(even) >= EVEN * area(mask) ? upperShape(even, withMirrored(sleeves, rows)) : null
   if (!shape || !hasParts(shape)) throw new CompositionError('garment_not_found', ONE_SLEEVE)
   return shape
 }
 
 /** Whether a silhouette shows the shoulders of a top or a dress, or at least that it is not folded. */
-export function showsShoulders(seen: Shape | null, mask: Mask): boolean {
-  if (seen && 'neckline' in seen && seen.shoulders !== 'none') return true
+export function showsShoulders({ shoulders }: UpperShape, mask: Mask): boolean {
+  if (shoulders !== 'none') return true
   const rows = bodyRowsOf(mask)
   return !rows || taperOf(rows) >= TAPER
 }
