@@ -102,9 +102,11 @@ def imagined():
         opening = (off / neck) ** 2 + (y / uniform(0.1, 0.9)) ** 2 < 1
         put("ground" if chance(0.5) else "unknown", opening & (labels > 0))
         if chance(0.15):  # a hood
-            put("unknown", ((x / uniform(0.45, 0.7)) ** 2 + (y + 0.3) ** 2 / uniform(0.3, 0.7) < 1) & (labels == 0) & (y < 0.2))
+            hood = (x / uniform(0.45, 0.7)) ** 2 + (y + 0.3) ** 2 / uniform(0.3, 0.7) < 1
+            put("unknown", hood & (labels == 0) & (y < 0.2))
     if chance(0.15):  # a hanger
-        put("support", (capsule(off, y, (0, -0.35), (0.8, 0), 0.05, 0.05) | ((off < 0.04) & (y > -0.7) & (y < 0))) & (labels == 0))
+        hook = (off < 0.04) & (y > -0.7) & (y < 0)
+        put("support", (capsule(off, y, (0, -0.35), (0.8, 0), 0.05, 0.05) | hook) & (labels == 0))
     colours = numpy.random.rand(len(LABELS), 3)
     cloth = numpy.random.rand(3) * uniform(0.15, 1)
     colours[1:5] = cloth

@@ -68,7 +68,7 @@ const MASK_SIDE = 256
 /** As in `models/opening.py`. */
 const OPENING = { side: 80, type: 'float32', pausesAfter: [] } as const
 
-/** What our U-Nets of five levels have in common. The decoder reads the ends of the stages of the encoder, which take half of the time. */
+/** Of our U-Nets of five levels. The decoder reads the ends of the stages of the encoder, which take half of the time. */
 const UNET = {
   type: 'float32',
   pausesAfter: [['conv_2', 'conv_4', 'conv_6', 'conv_8', 'conv_10']],
