@@ -8,39 +8,30 @@ Needs the packages numpy, pillow and torch. `parts.jsonl` names the photos, and 
 order, from the left to the right and from the top to the bottom, with the colours and in the order of LABELS.
 """
 
-import json
 import math
 import pathlib
 import random
-import sys
 
 import numpy
 import torch
-from PIL import Image
+from labelled import SQUARE, labels_of, main, relit, sampled, unlike
 from torch.nn import functional
-from unet import Net, graph_of, train
 
 LABELS = ("ground", "hair", "face", "skin", "top", "bottom", "shoes", "item")
-# The model's square, as in src/parsing/sight.ts, and the square with a margin on each side, as in scripts/parts.ts.
+# The model's square, as in src/person-models.ts, and the margin of the labelled one on each side, as in scripts/parts.ts.
 SIDE, PLANES, CHANNELS = 96, 11, (16, 24, 32, 48, 64)
-SQUARE, MARGIN = 128, 0.15
+MARGIN = 0.15
 EPOCHS = 50
 # How much a label counts; bags are rare.
 WEIGHTS = torch.tensor([0.7, 1.2, 1.2, 1.3, 1, 1, 1.2, 1.5])
-# Every so many photos one is left out of the training, to measure on.
-ASIDE = 10
 # The share of drawings among what the model sees in the training.
 IMAGINED = 0.15
 
 
-def examples_in(folder, here):
+def examples_in(folder):
     """Of each photo: its planes, from 0 to 255, and its labels."""
-    labels = numpy.asarray(Image.open(here / "parts.png"))
-    rows = numpy.split(labels, len(labels) // SQUARE)
-    tiles = [tile for row in rows for tile in numpy.split(row, row.shape[1] // SQUARE, 1)]
-    lines = (here / "parts.jsonl").read_text().splitlines()
-    for line, tile in zip(lines, tiles):
-        data = numpy.fromfile(folder / f"{pathlib.Path(json.loads(line)['file']).stem}.bin", numpy.uint8)
+    for file, tile in labels_of("parts"):
+        data = numpy.fromfile(folder / f"{pathlib.Path(file).stem}.bin", numpy.uint8)
         planes = data.reshape(SQUARE, SQUARE, PLANES).transpose(2, 0, 1)
         yield torch.from_numpy(numpy.concatenate([planes, tile[None]]))
 
@@ -128,7 +119,7 @@ def imagined():
     return torch.from_numpy(numpy.dstack([planes.astype(numpy.uint8), labels]).transpose(2, 0, 1))
 
 
-def looked_at(example, box, angle=0.0, mirror=1):
+def looked_at(example, box=(0, 0, 1, 1), angle=0.0, mirror=1):
     """The part of an example in a box (left, top, right, bottom), with 0 and 1 as the ends of the model's square."""
     left, top, right, bottom = (place / (1 + 2 * MARGIN) * 2 - 1 / (1 + 2 * MARGIN) for place in box)
     steps = (torch.arange(SIDE) + 0.5) / SIDE - 0.5
@@ -136,10 +127,7 @@ def looked_at(example, box, angle=0.0, mirror=1):
     across, down = across * (right - left), down * (bottom - top)
     columns = (left + right) / 2 + math.cos(angle) * across - math.sin(angle) * down
     rows = (top + bottom) / 2 + math.sin(angle) * across + math.cos(angle) * down
-    grid = torch.stack([columns, rows], -1)[None]
-    look = lambda planes, mode: functional.grid_sample(planes, grid, mode, "border", align_corners=False)[0]
-    values = example[None].float()
-    return look(values[:, :PLANES] / 255, "bilinear"), look(values[:, PLANES:], "nearest")[0].long()
+    return sampled(example, PLANES, columns, rows, "border")
 
 
 def on_bone(places):
@@ -163,21 +151,7 @@ def seen(example):
         example = imagined()
     planes, labels = looked_at(example, (left, top, right, bottom), random.gauss(0, 0.05), mirror)
     rgb, places = planes[:3], planes[3:]
-    if random.random() < 0.25:  # clothes in another colour
-        cloth = (labels == LABELS.index(random.choice(["top", "bottom"])))[None]
-        light = rgb.mean(0, keepdim=True)
-        fold = (light - (light * cloth).sum() / cloth.sum().clamp(min=1)) * uniform(0.6, 1.2)
-        dyed = torch.rand(3, 1, 1) * uniform(0.3, 1) + fold + (rgb - light) * uniform(0, 0.5)
-        rgb = torch.where(cloth, dyed.clamp(0, 1), rgb)
-    if random.random() < 0.2:  # another ground
-        other = rgb * uniform(0.2, 1) + torch.rand(3, 1, 1) * uniform(0, 0.8)
-        rgb = torch.where((labels == 0)[None], other.clamp(0, 1), rgb)
-    rgb = (rgb * torch.empty(3, 1, 1).uniform_(0.85, 1.15)).clamp(0, 1) ** math.exp(uniform(-0.4, 0.4))
-    mean = rgb.mean()
-    rgb = (rgb - mean) * uniform(0.7, 1.25) + mean + uniform(-0.1, 0.1)
-    if random.random() < 0.1:
-        rgb = rgb.mean(0, keepdim=True).expand(3, -1, -1)
-    rgb = (rgb + torch.randn_like(rgb) * uniform(0, 0.03)).clamp(0, 1)
+    rgb = relit(rgb, labels, lambda labels: labels == LABELS.index(random.choice(["top", "bottom"])))
     if random.random() < 0.25:  # a mask of the person with errors
         errors = functional.interpolate(torch.randn(1, 1, 6, 6) * 0.3, SIDE, mode="bilinear", align_corners=False)[0]
         places = torch.cat([(places[:1] + errors).clamp(0, 1), places[1:]])
@@ -189,31 +163,8 @@ def loss_of(found, labels):
     each = functional.cross_entropy(found, labels, WEIGHTS, reduction="none").mean()
     shown = found.softmax(1)
     wanted = functional.one_hot(labels, len(LABELS)).permute(0, 3, 1, 2).float()
-    both, all = (shown * wanted).sum((2, 3)), (shown + wanted).sum((2, 3))
-    return each + 0.5 * (1 - (2 * both + 10) / (all + 10)).mean()
-
-
-def overlaps(net, examples):
-    """The overlap (intersection over union) of each part in examples that were not trained with."""
-    found = torch.zeros(len(LABELS), len(LABELS))
-    with torch.no_grad():
-        for example in examples:
-            planes, labels = looked_at(example, (0, 0, 1, 1))
-            pairs = labels.flatten() * len(LABELS) + net(planes[None])[0].argmax(0).flatten()
-            found += torch.bincount(pairs, minlength=len(LABELS) ** 2).view_as(found)
-    union = found.sum(0) + found.sum(1) - found.diag()
-    return {label: round(value, 3) for label, value in zip(LABELS, (found.diag() / union.clamp(min=1)).tolist())}
+    return each + 0.5 * unlike(shown, wanted)
 
 
 if __name__ == "__main__":
-    random.seed(3)
-    numpy.random.seed(3)
-    torch.manual_seed(3)
-    here = pathlib.Path(__file__).parent
-    examples = list(examples_in(pathlib.Path(sys.argv[1]), here))
-    aside = examples[::ASIDE]
-    net = Net(PLANES, CHANNELS, len(LABELS))
-    train(net, [one for k, one in enumerate(examples) if k % ASIDE], seen, loss_of, EPOCHS)
-    print(overlaps(net, aside))
-    graph, end = graph_of(net, SIDE)
-    graph.write("parts", end, "packages/compositor/models/parts.py", len(LABELS))
+    main("parts", LABELS, (SIDE, PLANES, CHANNELS), examples_in, seen, looked_at, loss_of, EPOCHS)

@@ -10,39 +10,29 @@ square around the photo. On people, clothes for the upper body are not divided: 
 `unknown` may be anything.
 """
 
-import json
 import math
-import pathlib
 import random
-import sys
 
 import numpy
 import torch
+from labelled import SQUARE, labels_of, main, relit, sampled, unlike
 from PIL import Image, ImageOps
-from torch.nn import functional
-from unet import Net, graph_of, train
 
 FOUND = ("ground", "top", "dress", "sleeve", "bottom", "person", "support")
 LABELS = (*FOUND, "upper", "unknown")
 # Which of FOUND a label allows.
 ALLOWED = torch.cat([torch.eye(7), torch.tensor([[0, 1, 1, 1, 0, 0, 0], [1] * 7])])
-# The side of the model's square, as in src/person-models.ts, and of those of the labels.
-SIDE, CHANNELS, SQUARE = 112, (16, 24, 32, 64, 96), 128
+# The side of the model's square, as in src/person-models.ts.
+SIDE, PLANES, CHANNELS = 112, 3, (16, 24, 32, 64, 96)
 EPOCHS = 42
-# Every so many photos one is left out of the training, to measure on.
-ASIDE = 10
 # The share of drawings among what the model sees in the training.
 IMAGINED = 0.2
 
 
-def examples_in(folder, here):
+def examples_in(folder):
     """Of each photo: red, green and blue from 0 to 255, and its labels."""
-    labels = numpy.asarray(Image.open(here / "product.png"))
-    rows = numpy.split(labels, len(labels) // SQUARE)
-    tiles = [tile for row in rows for tile in numpy.split(row, row.shape[1] // SQUARE, 1)]
-    lines = (here / "product.jsonl").read_text().splitlines()
-    for line, tile in zip(lines, tiles):
-        photo = ImageOps.exif_transpose(Image.open(folder / json.loads(line)["file"])).convert("RGBA")
+    for file, tile in labels_of("product"):
+        photo = ImageOps.exif_transpose(Image.open(folder / file)).convert("RGBA")
         white = Image.new("RGBA", photo.size, "white")
         photo = Image.alpha_composite(white, photo).convert("RGB")
         square = ImageOps.pad(photo, (SQUARE, SQUARE), Image.Resampling.BOX)
@@ -131,35 +121,22 @@ def looked_at(example, middle=(0.0, 0.0), size=1.0, angle=0.0, mirror=1, stretch
     across, down = across * size * stretch, down * size / stretch
     columns = middle[0] + math.cos(angle) * across - math.sin(angle) * down
     rows = middle[1] + math.sin(angle) * across + math.cos(angle) * down
-    grid = torch.stack([columns, rows], -1)[None]
-    look = lambda planes, mode: functional.grid_sample(planes, grid, mode, align_corners=False)[0]
-    values = example[None].float()
-    return look(values[:, :3] / 255, "bilinear"), look(values[:, 3:], "nearest")[0].long()
+    return sampled(example, PLANES, columns, rows, "zeros")
+
+
+def is_cloth(labels):
+    return (labels > 0) & (labels != LABELS.index("person")) & (labels != LABELS.index("support"))
 
 
 def seen(example):
     """The example as the model may see it: moved, turned, mirrored, cut off, in other colours and light, and its labels."""
-    uniform, chance = random.uniform, lambda share: random.random() < share
-    if chance(IMAGINED):
+    uniform = random.uniform
+    if random.random() < IMAGINED:
         example = imagined()
     middle = (uniform(-0.1, 0.1), uniform(-0.1, 0.1))
     size, angle, stretch = uniform(0.8, 1.15), random.gauss(0, 0.07), math.exp(uniform(-0.1, 0.1))
     rgb, labels = looked_at(example, middle, size, angle, random.choice([-1, 1]), stretch)
-    if chance(0.25):  # clothes in another colour
-        cloth = ((labels > 0) & (labels != LABELS.index("person")) & (labels != LABELS.index("support")))[None]
-        light = rgb.mean(0, keepdim=True)
-        fold = (light - (light * cloth).sum() / cloth.sum().clamp(min=1)) * uniform(0.6, 1.2)
-        dyed = torch.rand(3, 1, 1) * uniform(0.3, 1) + fold + (rgb - light) * uniform(0, 0.5)
-        rgb = torch.where(cloth, dyed.clamp(0, 1), rgb)
-    if chance(0.2):  # another ground
-        other = rgb * uniform(0.2, 1) + torch.rand(3, 1, 1) * uniform(0, 0.8)
-        rgb = torch.where((labels == 0)[None], other.clamp(0, 1), rgb)
-    rgb = (rgb * torch.empty(3, 1, 1).uniform_(0.85, 1.15)).clamp(0, 1) ** math.exp(uniform(-0.4, 0.4))
-    mean = rgb.mean()
-    rgb = (rgb - mean) * uniform(0.7, 1.25) + mean + uniform(-0.1, 0.1)
-    if chance(0.1):
-        rgb = rgb.mean(0, keepdim=True).expand(3, -1, -1)
-    return (rgb + torch.randn_like(rgb) * uniform(0, 0.03)).clamp(0, 1), labels
+    return relit(rgb, labels, is_cloth), labels
 
 
 def loss_of(found, labels):
@@ -168,33 +145,8 @@ def loss_of(found, labels):
     allowed = ALLOWED[labels].permute(0, 3, 1, 2)
     each = -torch.log((shown * allowed).sum(1).clamp(min=1e-6)).mean()
     known = (labels < len(FOUND))[:, None]
-    both, all = (shown * allowed * known).sum((2, 3)), ((shown + allowed) * known).sum((2, 3))
-    return each + 0.5 * (1 - (2 * both + 10) / (all + 10)).mean()
-
-
-def overlaps(net, examples):
-    """The overlap (intersection over union) of each part in examples that were not trained with."""
-    count = len(FOUND)
-    found = torch.zeros(count, count)
-    with torch.no_grad():
-        for example in examples:
-            rgb, labels = looked_at(example)
-            known = labels < count
-            pairs = labels[known] * count + net(rgb[None])[0].argmax(0)[known]
-            found += torch.bincount(pairs, minlength=count**2).view_as(found)
-    union = found.sum(0) + found.sum(1) - found.diag()
-    return {label: round(value, 3) for label, value in zip(FOUND, (found.diag() / union.clamp(min=1)).tolist())}
+    return each + 0.5 * unlike(shown * known, allowed * known)
 
 
 if __name__ == "__main__":
-    random.seed(3)
-    numpy.random.seed(3)
-    torch.manual_seed(3)
-    here = pathlib.Path(__file__).parent
-    examples = list(examples_in(pathlib.Path(sys.argv[1]), here))
-    aside = examples[::ASIDE]
-    net = Net(3, CHANNELS, len(FOUND))
-    train(net, [one for k, one in enumerate(examples) if k % ASIDE], seen, loss_of, EPOCHS)
-    print(overlaps(net, aside))
-    graph, end = graph_of(net, SIDE)
-    graph.write("product", end, "packages/compositor/models/product.py", len(FOUND))
+    main("product", FOUND, (SIDE, PLANES, CHANNELS), examples_in, seen, looked_at, loss_of, EPOCHS)
