@@ -49,8 +49,8 @@ import { hasOneSleeve, hasParts, lowerShape, upperShape, type Shape } from './sh
  */
 export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
-  const shrunk = shrink(picture, ANALYSIS_SIDE)
-  const small = opaque(shrunk)
+  const analysed = analysedOf(picture)
+  const { small } = analysed
   const perception = await perceiver.perceive(small, {
     isPossible: (pose) => mayShowPerson(pose, small),
     isWorthwhile: (pose) => showsPerson(pose, small),
@@ -63,14 +63,14 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
         'The person who wears the garment must be visible from the shoulders to the hips, about from the front.',
       )
     }
-    return readFlat(picture, perceiver)
+    return readFlat(picture, analysed, perceiver)
   }
   const parsing = await parse(
     small,
     wearer ? perception : await withLegs(small, perception, perceiver),
     perceiver,
   )
-  if (wearer && !showsSkin(parsing)) return readFlat(picture, perceiver)
+  if (wearer && !showsSkin(parsing)) return readFlat(picture, analysed, perceiver)
   const found = wearer ? wornShapeOf(parsing, wearer) : shapeOnLegs(parsing, perception.pose)
   if (!found) return null
   const { shape, mask, hidden } = found
@@ -79,13 +79,18 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
 }
 
 /** A product photo in the size in which it is analysed. */
-interface Photo {
-  /** Without transparency, which the models and the parsing do not know. */
+interface Analysed {
+  shrunk: Raster
+  /** The same without transparency. */
   small: Raster
-  /** What the model sees, as in `PRODUCT`. */
-  labels: Uint8Array
 }
 
+function analysedOf(picture: Raster): Analysed {
+  const shrunk = shrink(picture, ANALYSIS_SIDE)
+  return { shrunk, small: opaque(shrunk) }
+}
+
+/** The models and the parsing know no transparency. */
 export function opaque(picture: Raster): Raster {
   const copy = { ...picture, data: picture.data.slice() }
   flatten(copy)
@@ -93,35 +98,37 @@ export function opaque(picture: Raster): Raster {
 }
 
 /**
+ * @param analysed the same picture
  * @param isUpright whether the garment was turned upright before
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
  * @throws CompositionError when the garment is cut off, folded or hides a sleeve, or cloth was lost in the ground
  */
 async function readFlat(
   picture: Raster,
+  analysed: Analysed,
   perceiver: Perceiver,
   isUpright = false,
 ): Promise<Garment | null> {
-  const shrunk = shrink(picture, ANALYSIS_SIDE)
-  const small = opaque(shrunk)
-  const photo = { small, labels: await perceiver.product(small) }
+  const { shrunk, small } = analysed
   const lab = toLab(shrunk)
   const cuts = transparentBorder(shrunk)
     ? [clothOfAlpha(shrunk)]
     : clothsOf(shrunk, lab, () => perceiver.salience(small))
   const problems: (CompositionError | null)[] = []
   let least = 0
+  let labels: Uint8Array | undefined
   for await (const found of bestFirst(cuts)) {
     const tilt = isUpright ? 0 : tiltOf(found.mask)
     if (tilt !== 0) {
       if (isCutOff(found.mask, CUT_OFF.turned)) throw new CompositionError('garment_not_found', CUT)
       const upright = await straighten(picture, found.mask, tilt)
-      return readFlat(upright, perceiver, true)
+      return readFlat(upright, analysedOf(upright), perceiver, true)
     }
     if (area(found.mask) < least) continue
     if (isCutOff(found.mask)) least = area(found.mask) * LEAST_REST
+    labels ??= await perceiver.product(small)
     try {
-      const read = await readCloth(found, lab, photo, perceiver)
+      const read = await readCloth(found, lab, { small, labels }, perceiver)
       if (!read) {
         problems.push(null)
         continue
@@ -135,6 +142,13 @@ async function readFlat(
   // That of the most likely way to cut it out.
   if (problems[0]) throw problems[0]
   return null
+}
+
+/** What a product photo shows. */
+interface Photo {
+  small: Raster
+  /** What the model sees, as in `PRODUCT`. */
+  labels: Uint8Array
 }
 
 interface Read {

@@ -39,13 +39,12 @@ interface Seam {
 export async function legsApart(mask: Mask, lab: Lab): Promise<Mask | null> {
   const rows = bodyRowsOf(mask)
   if (!rows) return null
-  const { bounds, axis } = rows
-  const width = bounds.right - bounds.left
-  if (bounds.bottom - bounds.top < width * LONG) return null
+  const { top, bottom, left, right } = rows.bounds
+  if (bottom - top < (right - left) * LONG) return null
   const changes = changesOf(mask, lab)
   await pause()
-  const seam = seamOf(changes, rows, (x) => Math.abs(x - axis) < width * LEG.aside)
-  return seam.strength < LEAST ? null : cutAlong(mask, seam)
+  const seam = seamOf(changes, rows)
+  return seam.strength < LEAST ? null : parted(mask, seam)
 }
 
 /** The colour change to the right, the largest of a few rows, and the one that counts half. */
@@ -68,15 +67,12 @@ function changesOf({ data: cloth }: Mask, lab: Lab): Changes {
 }
 
 /** The strongest line from above to below, by dynamic programming. */
-function seamOf(
-  { width, data, half }: Changes,
-  { bounds }: BodyRows,
-  isPossible: (x: number) => boolean,
-): Seam {
+function seamOf({ width, data, half }: Changes, { bounds, axis }: BodyRows): Seam {
   const first = rowAt(bounds, LEG.from)
   const last = rowAt(bounds, LEG.to)
+  const aside = (bounds.right - bounds.left) * LEG.aside
   const gain = (x: number, y: number) => {
-    if (!isPossible(x)) return -1
+    if (Math.abs(x - axis) >= aside) return -1
     const change = data[y * width + x]!
     return change / (change + half)
   }
@@ -86,8 +82,8 @@ function seamOf(
   for (let y = first + 1; y <= last; y++) {
     const above = (x: number) => totals[x] ?? -Infinity
     const origin = xs.map((x) => {
-      const aside = above(x - 1) > above(x + 1) ? x - 1 : x + 1
-      return above(x) >= above(aside) - ASIDE ? x : aside
+      const beside = above(x - 1) > above(x + 1) ? x - 1 : x + 1
+      return above(x) >= above(beside) - ASIDE ? x : beside
     })
     totals = origin.map((from, x) => above(from) - (from === x ? 0 : ASIDE) + gain(x, y))
     origins.push(origin)
@@ -98,7 +94,7 @@ function seamOf(
   return { first, columns, strength: totals[end]! / (last - first + 1) }
 }
 
-function cutAlong(mask: Mask, { first, columns }: Seam): Mask {
+function parted(mask: Mask, { first, columns }: Seam): Mask {
   const data = mask.data.slice()
   for (let y = first; y < mask.height; y++) {
     const at = y * mask.width + columns[Math.min(y - first, columns.length - 1)]!
